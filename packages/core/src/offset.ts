@@ -1,0 +1,61 @@
+import type { Position, PositionRange } from './position.js';
+
+/**
+ * What tells one log from another: for Postgres the system identifier, the database, the slot and the
+ * timeline. The source writes it and checks it; the store only keeps it.
+ */
+export type SourceIdentity = Readonly<Record<string, string>>;
+
+/** Where a pipeline stands: what an offset store keeps. */
+export interface Offset {
+  readonly identity: SourceIdentity;
+  /** Everything up to here, inclusive, is settled. */
+  readonly watermark: Position;
+  /** Settled runs above the watermark, in the source's order. */
+  readonly completed: readonly PositionRange[];
+  /** Ownership generation: each new owner takes the next one. */
+  readonly epoch: number;
+  /** Grows by one with each commit of one owner. A commit with an older revision is late, and ignored. */
+  readonly revision: number;
+  /** When it was saved, ISO 8601 UTC, by the owner's clock. */
+  readonly savedAt: string;
+}
+
+/** What became of a commit. */
+export type CommitResult =
+  /** Durably saved, as far as the store can tell. */
+  | 'saved'
+  /** Saved, over an older epoch or an empty store: the store had lost what it acknowledged before. */
+  | 'restored'
+  /** Not saved: the store already has this revision or a newer one of the same owner. */
+  | 'stale'
+  /** Not saved: a newer epoch owns the pipeline. The caller must stop at once. */
+  | 'fenced';
+
+/** What the first offset of a pipeline holds. */
+export interface OffsetSeed {
+  readonly identity: SourceIdentity;
+  readonly watermark: Position;
+}
+
+/**
+ * Keeps one offset per pipeline. Every implementation passes `test/conformance/offset-store.ts`.
+ *
+ * Errors: `OFFSETS_UNAVAILABLE` when the store can't be reached or did not answer in time (try again),
+ * `OFFSETS_CORRUPT` when what it holds can't be read (stop), `OFFSETS_CONFIG` for wrong options.
+ */
+export interface OffsetStore {
+  /** A short name for logs, without credentials. */
+  readonly name: string;
+  /** The saved offset, or null when there is none. */
+  load(pipeline: string): Promise<Offset | null>;
+  /**
+   * Takes ownership: raises the epoch by one, atomically, and returns the offset as it is then. A missing
+   * offset is created from `seed`; of an existing one only the identity is replaced.
+   */
+  claim(pipeline: string, seed: OffsetSeed): Promise<Offset>;
+  /** Saves all of it or nothing, fenced first by epoch and then by revision. */
+  commit(pipeline: string, offset: Offset): Promise<CommitResult>;
+  /** Idempotent. Commits that are under way may still fail. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,22 @@
+import type { Strand } from './strand.js';
+
+/** Strands that may run, served first come first served: a hot key gets one turn at a time. */
+export class ReadyQueue {
+  #first: Strand | null = null;
+  #last: Strand | null = null;
+
+  push(strand: Strand): void {
+    if (this.#last === null) this.#first = strand;
+    else this.#last.nextReady = strand;
+    this.#last = strand;
+  }
+
+  shift(): Strand | null {
+    const strand = this.#first;
+    if (strand === null) return null;
+    this.#first = strand.nextReady;
+    if (this.#first === null) this.#last = null;
+    strand.nextReady = null;
+    return strand;
+  }
+}

@@ -1,0 +1,113 @@
+import { invariant } from './errors.js';
+import type { OutboxEvent } from './event.js';
+import { Mark } from './watermark.js';
+
+/** An admitted event: its place on its strand, and (as a mark) its place in the watermark. */
+export class Entry extends Mark {
+  next: Entry | null = null;
+
+  constructor(readonly event: OutboxEvent) {
+    super(event.position);
+  }
+}
+
+/**
+ * What a strand is doing:
+ *
+ *     ready ──take──► running ──succeed──► ready, or gone when empty
+ *       ▲                │
+ *       │               fail
+ *       │                ├──► backoff ──its time comes──► ready
+ *       │                └──► halted (stays until the process ends)
+ *       └── admit (a new strand starts ready)
+ */
+export type StrandState = 'ready' | 'running' | 'backoff' | 'halted';
+
+/** Which states may follow which. */
+const SUCCESSORS: Readonly<Record<StrandState, readonly StrandState[]>> = {
+  ready: ['running'],
+  running: ['ready', 'backoff', 'halted'],
+  backoff: ['ready'],
+  halted: [],
+};
+
+/**
+ * The FIFO of one live key. Its head is the oldest event of the key that is not settled; the head and the
+ * events that went out in the same batch are in flight while the strand is `running`, and nothing else of the
+ * key can be. It is deleted when empty, so there are as many strands as keys with work.
+ */
+export class Strand {
+  #state: StrandState = 'ready';
+  #head: Entry | null = null;
+  #tail: Entry | null = null;
+  #length = 0;
+  /** The next strand in the ready queue. */
+  nextReady: Strand | null = null;
+  /** How many events from the head on are in flight. */
+  inFlight = 0;
+  /** Handler calls for the present head so far. */
+  attempt = 0;
+  /** When the present head first failed; NaN before that. */
+  firstFailedAt = NaN;
+  /** When the present head is tried again, while in backoff. */
+  dueAt = NaN;
+  /** What the present head last failed with. */
+  lastError: unknown = undefined;
+
+  constructor(readonly key: string) {}
+
+  get state(): StrandState {
+    return this.#state;
+  }
+
+  /** The one setter of the state. */
+  become(next: StrandState): void {
+    invariant(
+      SUCCESSORS[this.#state].includes(next),
+      `the strand of key ${JSON.stringify(this.key)} can't go from ${this.#state} to ${next}`,
+    );
+    this.#state = next;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The oldest unsettled event. A strand in the executor's map always has one. */
+  get head(): Entry {
+    invariant(this.#head !== null, `the strand of key ${JSON.stringify(this.key)} is empty`);
+    return this.#head;
+  }
+
+  push(entry: Entry): void {
+    if (this.#tail === null) this.#head = entry;
+    else this.#tail.next = entry;
+    this.#tail = entry;
+    this.#length += 1;
+  }
+
+  /** Takes the head off, for good. The next event starts afresh: no attempts, no failures. */
+  shift(): Entry {
+    const entry = this.head;
+    this.#head = entry.next;
+    if (this.#head === null) this.#tail = null;
+    entry.next = null;
+    this.#length -= 1;
+    this.attempt = 0;
+    this.firstFailedAt = NaN;
+    this.lastError = undefined;
+    return entry;
+  }
+
+  /** The events that are in flight, oldest first. */
+  inFlightEvents(): OutboxEvent[] {
+    const events: OutboxEvent[] = [];
+    let entry = this.#head;
+    for (let i = 0; i < this.inFlight; i += 1) {
+      invariant(entry !== null, 'more events in flight than the strand has');
+      events.push(entry.event);
+      entry = entry.next;
+    }
+    return events;
+  }
+}

@@ -1,0 +1,113 @@
+import { invariant } from './errors.js';
+import type { Position, PositionRange } from './position.js';
+
+/** A run of settled positions between two unsettled ones. */
+interface Run {
+  first: Position;
+  last: Position;
+}
+
+/** The place of one unsettled event in arrival order. Embedded in the executor's entry: no object of its own. */
+export class Mark {
+  /** The next older and next newer unsettled mark. */
+  older: Mark | null = null;
+  newer: Mark | null = null;
+  /** What is settled directly before this mark, back to the next older one. */
+  runBefore: Run | null = null;
+  settled = false;
+
+  constructor(readonly position: Position) {}
+}
+
+/**
+ * The position up to which everything is settled, and the settled runs above it.
+ *
+ * The unsettled marks form a list in arrival order; between two of them lies at most one run of settled
+ * positions. Settling a mark joins the run before it, the mark itself and the run after it into one; when the
+ * oldest mark settles, the joined run moves the watermark. So each step is O(1), nothing is sorted, and the
+ * memory follows what is unsettled, not what was settled above a slow event in the hours since.
+ *
+ * Invariant: watermark < runBefore(oldest) < oldest < runBefore(next) < next < … < tail, in arrival order.
+ */
+export class Watermark {
+  #position: Position;
+  #oldest: Mark | null = null;
+  #newest: Mark | null = null;
+  /** What is settled after the newest unsettled mark. */
+  #tail: Run | null = null;
+  #unsettled = 0;
+
+  constructor(start: Position) {
+    this.#position = start;
+  }
+
+  /** Everything up to here, inclusive, is settled. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** How many marks wait to be settled. */
+  get unsettled(): number {
+    return this.#unsettled;
+  }
+
+  /** Adds the next position in arrival order, not settled yet. */
+  append(mark: Mark): void {
+    invariant(!mark.settled && mark.older === null && mark !== this.#oldest, 'a mark was appended twice');
+    mark.runBefore = this.#tail;
+    mark.older = this.#newest;
+    if (this.#newest === null) this.#oldest = mark;
+    else this.#newest.newer = mark;
+    this.#newest = mark;
+    this.#tail = null;
+    this.#unsettled += 1;
+  }
+
+  /** Adds the next position in arrival order that needs no work: the end of a transaction, an idle stretch. */
+  pass(position: Position): void {
+    if (this.#newest === null) this.#position = position;
+    else if (this.#tail === null) this.#tail = { first: position, last: position };
+    else this.#tail.last = position;
+  }
+
+  /** Settles one mark. */
+  settle(mark: Mark): void {
+    invariant(!mark.settled, `position ${mark.position} was settled twice`);
+    mark.settled = true;
+    this.#unsettled -= 1;
+
+    const { older, newer } = mark;
+    if (older === null) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+
+    const after = newer === null ? this.#tail : newer.runBefore;
+    const last = after === null ? mark.position : after.last;
+    let joined: Run | null = mark.runBefore;
+    if (older === null) {
+      this.#position = last;
+      joined = null;
+    } else if (joined === null) {
+      joined = after ?? { first: mark.position, last };
+      joined.first = mark.position;
+    } else {
+      joined.last = last;
+    }
+    if (newer === null) this.#tail = joined;
+    else newer.runBefore = joined;
+    mark.older = null;
+    mark.newer = null;
+    mark.runBefore = null;
+  }
+
+  /** The settled runs above the watermark, in arrival order; at most one more than what is unsettled. */
+  completed(): PositionRange[] {
+    const runs: PositionRange[] = [];
+    for (let mark = this.#oldest; mark !== null; mark = mark.newer) {
+      if (mark.runBefore !== null) runs.push({ first: mark.runBefore.first, last: mark.runBefore.last });
+    }
+    if (this.#tail !== null) runs.push({ first: this.#tail.first, last: this.#tail.last });
+    return runs;
+  }
+}
