@@ -54,7 +54,10 @@ export class InvariantError extends StrandlineError<'INVARIANT'> {
   }
 }
 
-/** Throws unless an invariant holds. Kept in production: losing an event is worse than a crash. */
-export function invariant(holds: boolean, problem: string): asserts holds {
-  if (!holds) throw new InvariantError(problem);
+/**
+ * Throws unless an invariant holds. Kept in production: losing an event is worse than a crash. A message with
+ * parts is given as a function, so that the path of every event does not pay for a text that nobody reads.
+ */
+export function invariant(holds: boolean, problem: string | (() => string)): asserts holds {
+  if (!holds) throw new InvariantError(typeof problem === 'string' ? problem : problem());
 }

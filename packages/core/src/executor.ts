@@ -60,6 +60,8 @@ export class Executor {
   #settled = 0;
 
   constructor(options: ExecutorOptions) {
+    invariant(options.concurrency >= 1, 'an executor without concurrency would never run anything');
+    invariant(options.batch >= 1, 'a turn without events would never settle its head');
     this.#options = options;
     this.#watermark = new Watermark(options.start);
   }
@@ -182,7 +184,10 @@ export class Executor {
   }
 
   #endTurn(strand: Strand): void {
-    invariant(strand.state === 'running', `the strand of key ${JSON.stringify(strand.key)} is not running`);
+    invariant(
+      strand.state === 'running',
+      () => `the strand of key ${JSON.stringify(strand.key)} is not running`,
+    );
     this.#running -= 1;
   }
 }

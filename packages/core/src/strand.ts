@@ -64,7 +64,7 @@ export class Strand {
   become(next: StrandState): void {
     invariant(
       SUCCESSORS[this.#state].includes(next),
-      `the strand of key ${JSON.stringify(this.key)} can't go from ${this.#state} to ${next}`,
+      () => `the strand of key ${JSON.stringify(this.key)} can't go from ${this.#state} to ${next}`,
     );
     this.#state = next;
   }
@@ -75,7 +75,7 @@ export class Strand {
 
   /** The oldest unsettled event. A strand in the executor's map always has one. */
   get head(): Entry {
-    invariant(this.#head !== null, `the strand of key ${JSON.stringify(this.key)} is empty`);
+    invariant(this.#head !== null, () => `the strand of key ${JSON.stringify(this.key)} is empty`);
     return this.#head;
   }
 
