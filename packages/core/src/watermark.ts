@@ -27,7 +27,8 @@ export class Mark {
  * oldest mark settles, the joined run moves the watermark. So each step is O(1), nothing is sorted, and the
  * memory follows what is unsettled, not what was settled above a slow event in the hours since.
  *
- * Invariant: watermark < runBefore(oldest) < oldest < runBefore(next) < next < … < tail, in arrival order.
+ * Invariant: watermark < oldest < runBefore(next) < next < … < newest < tail, in arrival order. Nothing is
+ * settled directly before the oldest mark that the watermark has not taken in.
  */
 export class Watermark {
   #position: Position;
@@ -53,7 +54,7 @@ export class Watermark {
 
   /** Adds the next position in arrival order, not settled yet. */
   append(mark: Mark): void {
-    invariant(!mark.settled && mark.older === null && mark !== this.#oldest, 'a mark was appended twice');
+    invariant(!mark.settled && !this.#holds(mark), () => `position ${mark.position} was appended twice`);
     mark.runBefore = this.#tail;
     mark.older = this.#newest;
     if (this.#newest === null) this.#oldest = mark;
@@ -63,16 +64,22 @@ export class Watermark {
     this.#unsettled += 1;
   }
 
-  /** Adds the next position in arrival order that needs no work: the end of a transaction, an idle stretch. */
+  /**
+   * Adds the next position in arrival order that needs no work: the end of a transaction, an idle stretch. The
+   * position of the newest unsettled event itself adds nothing: a source may well say "handed over up to my
+   * last event", and that must not settle the event.
+   */
   pass(position: Position): void {
     if (this.#newest === null) this.#position = position;
+    else if (position === this.#newest.position) return;
     else if (this.#tail === null) this.#tail = { first: position, last: position };
     else this.#tail.last = position;
   }
 
   /** Settles one mark. */
   settle(mark: Mark): void {
-    invariant(!mark.settled, `position ${mark.position} was settled twice`);
+    invariant(!mark.settled, () => `position ${mark.position} was settled twice`);
+    invariant(this.#holds(mark), () => `position ${mark.position} was settled before it was appended`);
     mark.settled = true;
     this.#unsettled -= 1;
 
@@ -101,7 +108,7 @@ export class Watermark {
     mark.runBefore = null;
   }
 
-  /** The settled runs above the watermark, in arrival order; at most one more than what is unsettled. */
+  /** The settled runs above the watermark, in arrival order: at most one behind each unsettled mark. */
   completed(): PositionRange[] {
     const runs: PositionRange[] = [];
     for (let mark = this.#oldest; mark !== null; mark = mark.newer) {
@@ -109,5 +116,10 @@ export class Watermark {
     }
     if (this.#tail !== null) runs.push({ first: this.#tail.first, last: this.#tail.last });
     return runs;
+  }
+
+  /** Whether the mark is in the list: every mark but the oldest has an older one. */
+  #holds(mark: Mark): boolean {
+    return mark.older !== null || mark === this.#oldest;
   }
 }
