@@ -19,8 +19,10 @@ export interface RetryPolicy {
 
 /** The ceiling of the delay before call number `attempt + 1`, in milliseconds. */
 export function delayCeiling(policy: RetryPolicy, attempt: number): number {
-  // factor ** attempt overflows to Infinity for large attempts; the minimum makes that harmless.
-  return Math.min(policy.maxDelay, policy.initialDelay * policy.factor ** (attempt - 1));
+  // factor ** attempt overflows to Infinity for large attempts, and an initialDelay of 0 times that is NaN: a
+  // time that is never due and that no heap can order.
+  const growth = Math.min(Number.MAX_VALUE, policy.factor ** (attempt - 1));
+  return Math.min(policy.maxDelay, policy.initialDelay * growth);
 }
 
 /**
