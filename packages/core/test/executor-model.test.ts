@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PermanentError } from '../src/errors.js';
+import { Executor } from '../src/executor.js';
+import type { RetryPolicy } from '../src/retry-policy.js';
+import type { Strand } from '../src/strand.js';
+import { event, executorOptions, position } from './fixtures.js';
+import { naiveWatermark } from './naive-watermark.js';
+
+/** One thing that can happen to an executor. `nth` names one of the running strands, counted round. */
+type Step =
+  | { readonly do: 'admit'; readonly key: string }
+  | { readonly do: 'pass' }
+  | { readonly do: 'take' }
+  | { readonly do: 'succeed'; readonly nth: number }
+  | { readonly do: 'fail'; readonly nth: number; readonly permanent: boolean }
+  | { readonly do: 'wake'; readonly after: number };
+
+const nth = fc.nat(20);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('admit'), key: fc.constantFrom('a', 'a', 'a', 'b', 'c', 'd') }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pass') }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('take') }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('succeed'), nth }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('fail'),
+      nth,
+      permanent: fc.constantFrom(false, false, false, false, false, true),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wake'), after: fc.nat(150) }) },
+);
+
+const RETRY: RetryPolicy = {
+  attempts: 4,
+  maxElapsed: 500,
+  initialDelay: 50,
+  maxDelay: 150,
+  factor: 2,
+  jitter: 'none',
+};
+
+/** What the model knows of a key with work: plain lists, no state machine. */
+interface KeyModel {
+  readonly key: string;
+  readonly waiting: number[];
+  turn: number[];
+  failures: number;
+  firstFailedAt: number;
+  dueAt: number;
+  halted: boolean;
+}
+
+/** The executor again, as naively as possible: everything is an array that is searched. */
+class Model {
+  readonly settled: boolean[] = [];
+  keys: KeyModel[] = [];
+  ready: KeyModel[] = [];
+  running: KeyModel[] = [];
+  backoff: KeyModel[] = [];
+  handled = 0;
+  now = 0;
+
+  constructor(
+    readonly concurrency: number,
+    readonly batch: number,
+  ) {}
+
+  admit(key: string): void {
+    const n = this.settled.push(false) - 1;
+    const known = this.keys.find((model) => model.key === key);
+    if (known !== undefined) {
+      known.waiting.push(n);
+      return;
+    }
+    const fresh = { key, waiting: [n], turn: [], failures: 0, firstFailedAt: NaN, dueAt: NaN, halted: false };
+    this.keys.push(fresh);
+    this.ready.push(fresh);
+  }
+
+  take(): KeyModel | null {
+    if (this.running.length >= this.concurrency) return null;
+    const model = this.ready.shift();
+    if (model === undefined) return null;
+    if (model.failures === 0) model.turn = model.waiting.slice(0, this.batch);
+    this.running.push(model);
+    return model;
+  }
+
+  succeed(model: KeyModel): void {
+    this.running = this.running.filter((other) => other !== model);
+    for (const n of model.turn) this.settled[n] = true;
+    this.handled += model.turn.length;
+    model.waiting.splice(0, model.turn.length);
+    model.failures = 0;
+    if (model.waiting.length > 0) this.ready.push(model);
+    else this.keys = this.keys.filter((other) => other !== model);
+  }
+
+  fail(model: KeyModel, permanent: boolean): string {
+    this.running = this.running.filter((other) => other !== model);
+    if (model.failures === 0) model.firstFailedAt = this.now;
+    model.failures += 1;
+    const gaveUp = model.failures === RETRY.attempts || this.now - model.firstFailedAt >= RETRY.maxElapsed;
+    if (permanent || gaveUp) {
+      model.halted = true;
+      return 'halt';
+    }
+    model.dueAt = this.now + ([50, 100, 150][model.failures - 1] ?? NaN);
+    this.backoff.push(model);
+    return `retry at ${model.dueAt}`;
+  }
+
+  wake(): void {
+    const due = this.backoff.filter(({ dueAt }) => dueAt <= this.now).sort((a, b) => a.dueAt - b.dueAt);
+    this.backoff = this.backoff.filter(({ dueAt }) => dueAt > this.now);
+    this.ready.push(...due);
+  }
+}
+
+/** Plays one step on both and compares what they decide. */
+function play(step: Step, executor: Executor, model: Model, running: Map<KeyModel, Strand>): void {
+  const chosen = 'nth' in step ? model.running[step.nth % model.running.length] : undefined;
+  const strand = chosen === undefined ? undefined : running.get(chosen);
+  switch (step.do) {
+    case 'admit':
+      executor.admit(event(step.key, model.settled.length, 3));
+      model.admit(step.key);
+      return;
+    case 'pass':
+      executor.pass(position(model.settled.length));
+      model.settled.push(true);
+      return;
+    case 'take': {
+      const [taken, expected] = [executor.take(), model.take()];
+      expect(taken?.key ?? null).toBe(expected?.key ?? null);
+      if (taken === null || expected === null) return;
+      expect(taken.inFlightEvents().map(({ id }) => Number(id))).toEqual(expected.turn);
+      expect(taken.attempt).toBe(expected.failures + 1);
+      running.set(expected, taken);
+      return;
+    }
+    case 'succeed':
+      if (chosen === undefined || strand === undefined) return;
+      executor.succeed(strand);
+      model.succeed(chosen);
+      return;
+    case 'fail': {
+      if (chosen === undefined || strand === undefined) return;
+      // Each failure has an instant of its own: strands that are due at the same time may wake in any order.
+      model.now += 0.001;
+      const decision = executor.fail(
+        strand,
+        step.permanent ? new PermanentError('never') : 'failed',
+        model.now,
+      );
+      const text = decision.outcome === 'retry' ? `retry at ${decision.dueAt}` : 'halt';
+      expect(text).toBe(model.fail(chosen, step.permanent));
+      return;
+    }
+    case 'wake': {
+      model.now += step.after;
+      const next = executor.wake(model.now);
+      model.wake();
+      expect(next).toBe(
+        model.backoff.length === 0 ? null : Math.min(...model.backoff.map(({ dueAt }) => dueAt)),
+      );
+      return;
+    }
+  }
+}
+
+function compareState(executor: Executor, model: Model): void {
+  const unsettled = model.settled.filter((settled) => !settled).length;
+  expect(executor.counts()).toEqual({
+    unsettled,
+    bytes: unsettled * 3,
+    strands: model.keys.length,
+    running: model.running.length,
+    backoff: model.backoff.length,
+    halted: model.keys.filter(({ halted }) => halted).length,
+    settled: model.handled,
+  });
+  const { watermark, completed } = naiveWatermark(model.settled);
+  expect(executor.watermark).toBe(watermark);
+  expect(executor.completed()).toEqual(completed);
+}
+
+describe('executor against a naive model', () => {
+  it('decides the same after every sequence of steps: order, turns, retries, halts, watermark and counts', () => {
+    const steps = fc.array(step, { maxLength: 150, size: 'max' });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        steps,
+        (concurrency, batch, steps) => {
+          const executor = new Executor(executorOptions({ concurrency, batch, retry: RETRY }));
+          const model = new Model(concurrency, batch);
+          const running = new Map<KeyModel, Strand>();
+          for (const step of steps) {
+            play(step, executor, model, running);
+            compareState(executor, model);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
