@@ -1,0 +1,47 @@
+import { reasonOf, ServerError } from '../errors.js';
+import type { ServerProcess, ServerOrigin } from './server-process.js';
+
+/** A way to get a server. It throws when it does not apply here, and its message is the reason. */
+export interface Way {
+  readonly origin: Exclude<ServerOrigin, 'environment'>;
+  readonly launch: () => Promise<ServerProcess>;
+}
+
+/** The variable that narrows the ways down, as in `STRANDLINE_TEST_SERVERS=local`; several are split by commas. */
+export const waysVariable = 'STRANDLINE_TEST_SERVERS';
+
+function isWayAllowed(origin: ServerOrigin): boolean {
+  const allowed = process.env[waysVariable];
+  return allowed === undefined || allowed === '' || allowed.split(',').includes(origin);
+}
+
+/** The connection string in the environment; undefined when the options ask for a server of their own. */
+export function connectionStringIn(variable: string, options: object): string | undefined {
+  const given = process.env[variable];
+  if (given === undefined || given === '' || !isWayAllowed('environment')) return undefined;
+  return Object.values(options).every((value) => value === undefined || value === false) ? given : undefined;
+}
+
+/** The first way that works. When none does, the error has the reason of each. */
+export async function firstThatApplies(server: string, ways: readonly Way[], remedy: string): Promise<ServerProcess> {
+  const reasons: string[] = [];
+  const causes: unknown[] = [];
+  for (const way of ways) {
+    if (!isWayAllowed(way.origin)) {
+      reasons.push(`- ${way.origin}: left out by ${waysVariable}`);
+      continue;
+    }
+    try {
+      return await way.launch();
+    } catch (error) {
+      reasons.push(`- ${way.origin}: ${reasonOf(error)}`);
+      causes.push(error);
+    }
+  }
+  throw new ServerError(
+    'SERVER_UNAVAILABLE',
+    `No ${server} to be had:\n${reasons.join('\n')}`,
+    remedy,
+    new AggregateError(causes),
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * The process between a test run and one server. It starts the server, and it outlives the run just long enough
+ * to stop it: when the channel to the run closes, by `disconnect` or because the run was killed, the server is
+ * stopped and its folder removed. There is one way to end, so the way that matters is the one that is always
+ * used.
+ *
+ * It has a session of its own (`detached`), so neither Ctrl-C nor a SIGKILL to the run's process group hits it.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identify, readProcessStat } from './process-identity.js';
+import { killTree } from './process-tree.js';
+import { ownIdentity, recordOwner, removeDirectory } from './run-directory.js';
+import type { Order, Report, SupervisorSpec } from './supervisor-protocol.js';
+
+const spec = JSON.parse(process.argv[2] ?? '') as SupervisorSpec;
+const log = openSync(spec.logFile, 'a');
+let server: ChildProcess | undefined;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.on('message', (order: Order) => void obey(order));
+process.on('disconnect', () => void end());
+
+await recordOwner(spec.directory, { owner: ownIdentity() });
+report({ type: 'ready' });
+
+async function obey(order: Order): Promise<void> {
+  if (order.type === 'start') start();
+  else if (order.type === 'kill') await kill(server);
+  else await signal(server, order.signal);
+}
+
+async function signal(child: ChildProcess | undefined, name: NodeJS.Signals): Promise<void> {
+  if (child?.kill(name) === true && name === 'SIGSTOP') await standsStill(child);
+  report({ type: 'signalled' });
+}
+
+/** A signal is on its way for a moment, in which a server can still answer. */
+async function standsStill(child: ChildProcess): Promise<void> {
+  if (process.platform !== 'linux') return;
+  while (child === server && readProcessStat(child.pid ?? 0)?.[0] !== 'T') await delay(1);
+}
+
+async function kill(child: ChildProcess | undefined): Promise<void> {
+  if (child?.pid !== undefined) {
+    const exit = once(child, 'exit');
+    await killTree(child.pid);
+    await exit;
+  }
+  report({ type: 'killed' });
+}
+
+function start(): void {
+  const { file, args, cwd, uid, gid } = spec.command;
+  const child = spawn(file, [...args], {
+    cwd,
+    stdio: ['ignore', log, log],
+    detached: true,
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+  });
+  child.once('error', (error) => report({ type: 'exited', how: error.message }));
+  if (child.pid === undefined) return;
+  server = child;
+  child.once('exit', (code, signal) => {
+    server = undefined;
+    report({ type: 'exited', how: signal ?? `exit code ${code}` });
+  });
+  const identity = identify(child.pid);
+  void recordOwner(spec.directory, { owner: ownIdentity(), ...(identity ? { server: identity } : {}) });
+  report({ type: 'started', pid: child.pid });
+}
+
+function report(message: Report): void {
+  // The run may be gone at any moment; `disconnect` says so, not a failed send.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+async function end(): Promise<void> {
+  const child = server;
+  if (child?.pid !== undefined) {
+    child.kill('SIGCONT'); // a server that a test has paused can't act on anything else
+    child.kill(spec.stopSignal);
+    const timer = setTimeout(() => void killTree(child.pid ?? 0), spec.stopDeadlineMs);
+    if (server !== undefined) await once(child, 'exit');
+    clearTimeout(timer);
+  }
+  await removeDirectory(spec.directory);
+  process.exit();
+}
