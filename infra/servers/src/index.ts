@@ -5,3 +5,4 @@ export { createDatabase, dropDatabase } from './postgres/postgres-databases.js';
 export type { PostgresOptions } from './postgres/postgres-options.js';
 export { startRedis, redisUrlVariable, type RedisServer } from './redis/redis.js';
 export type { RedisOptions } from './redis/redis-options.js';
+export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';

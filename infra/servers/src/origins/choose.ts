@@ -22,10 +22,23 @@ export function connectionStringIn(variable: string, options: object): string | 
   return Object.values(options).every((value) => value === undefined || value === false) ? given : undefined;
 }
 
+/** Tries a server that the environment names. It was asked for, so no other takes its place when it fails. */
+export async function tryGiven(variable: string, url: string, ask: (url: string) => Promise<void>): Promise<void> {
+  const remedy = `Correct ${variable}, or unset it to have a server started.`;
+  // The parser's own error quotes the whole string, password included.
+  if (!URL.canParse(url)) throw new ServerError('SERVER_UNAVAILABLE', `${variable} is not a URL.`, remedy);
+  try {
+    await ask(url);
+  } catch (error) {
+    const problem = `The server that ${variable} names can't be used: ${reasonOf(error)}.`;
+    throw new ServerError('SERVER_UNAVAILABLE', problem, remedy, error);
+  }
+}
+
 /** The first way that works. When none does, the error has the reason of each. */
 export async function firstThatApplies(server: string, ways: readonly Way[], remedy: string): Promise<ServerProcess> {
   const reasons: string[] = [];
-  const causes: unknown[] = [];
+  let lastRefusal: unknown;
   for (const way of ways) {
     if (!isWayAllowed(way.origin)) {
       reasons.push(`- ${way.origin}: left out by ${waysVariable}`);
@@ -35,13 +48,13 @@ export async function firstThatApplies(server: string, ways: readonly Way[], rem
       return await way.launch();
     } catch (error) {
       reasons.push(`- ${way.origin}: ${reasonOf(error)}`);
-      causes.push(error);
+      lastRefusal = error;
     }
   }
   throw new ServerError(
     'SERVER_UNAVAILABLE',
     `No ${server} to be had:\n${reasons.join('\n')}`,
     remedy,
-    new AggregateError(causes),
+    lastRefusal,
   );
 }

@@ -36,7 +36,7 @@ function packageDirectory(name: string): string | undefined {
  * npm packages can't hold symlinks, so this one makes those of its libraries in an install script, which npm
  * may hold back. Safe while another process does the same: a link is made in one step, or is there already.
  */
-async function hydrateSymlinks(directory: string): Promise<void> {
+export async function hydrateSymlinks(directory: string): Promise<void> {
   const list = await readFile(path.join(directory, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links = JSON.parse(list) as { source: string; target: string }[];
   for (const { source, target } of links) await makeLink(path.join(directory, source), path.join(directory, target));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectionStringIn, firstThatApplies } from '../origins/choose.js';
+import { connectionStringIn, firstThatApplies, tryGiven } from '../origins/choose.js';
 import { ServerHandle, startServer } from '../origins/server-handle.js';
 import type { ServerOrigin, ServerProcess } from '../origins/server-process.js';
 import { createDatabase, dropDatabase, withClient } from './postgres-databases.js';
@@ -47,7 +47,7 @@ export interface PostgresServer extends AsyncDisposable {
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const given = connectionStringIn(postgresUrlVariable, options);
   if (given !== undefined) {
-    await answers(given);
+    await tryGiven(postgresUrlVariable, given, decodesLogically);
     return new RunningPostgres(given, undefined);
   }
   return startServer(() => launchPostgres(options), options.port !== undefined);
@@ -74,6 +74,11 @@ async function launchPostgres(options: PostgresOptions): Promise<RunningPostgres
 
 async function answers(url: string): Promise<void> {
   await withClient(url, (client) => client.query('SELECT'));
+}
+
+async function decodesLogically(url: string): Promise<void> {
+  const { rows } = await withClient(url, (client) => client.query<{ wal_level: string }>('SHOW wal_level'));
+  if (rows[0]?.wal_level !== 'logical') throw new Error(`its wal_level is ${rows[0]?.wal_level}, not logical`);
 }
 
 class RunningPostgres implements PostgresServer {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { makeCacheDirectory } from '../project-paths.js';
 import { identify, liveness, type ProcessIdentity } from './process-identity.js';
 import { killTree } from './process-tree.js';
+import { releaseSharedMemory } from './shared-memory.js';
 
 /**
  * The folder of one running server: its data, its log, and who answers for it. It goes with the server; what a
@@ -44,7 +45,9 @@ export function ownIdentity(): ProcessIdentity {
   return identity;
 }
 
-export async function removeDirectory(directory: string): Promise<void> {
+/** Removes the folder of a server that has ended, and what the kernel still holds for it. */
+export async function removeRunDirectory(directory: string): Promise<void> {
+  await releaseSharedMemory(path.join(directory, 'data'));
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
@@ -64,7 +67,7 @@ async function removeIfDead(directory: string): Promise<void> {
   if (owner === 'unknown' && age < unknownOwnerGraceMs) return;
   if (owner === undefined && age < ownerlessGraceMs) return;
   if (record?.server !== undefined && liveness(record.server) === 'alive') await killTree(record.server.pid);
-  await removeDirectory(directory);
+  await removeRunDirectory(directory);
 }
 
 async function readOwner(directory: string): Promise<RunOwner | undefined> {

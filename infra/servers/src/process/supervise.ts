@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { openSync, closeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ServerError } from '../errors.js';
 import { supervisorScript } from '../project-paths.js';
 import type { Order, Report, SupervisorSpec } from './supervisor-protocol.js';
 
@@ -30,10 +31,11 @@ export class SupervisedServer {
     });
     closeSync(log);
     const server = new SupervisedServer(spec, supervisor);
-    await server.#nextReport('ready');
+    const report = await server.#nextReport('ready', 'unprepared');
     // A run that forgets to stop its server must still be able to end, and the server ends with it.
     supervisor.unref();
     supervisor.channel?.unref();
+    if (report.type === 'unprepared') await server.#giveUp(report.how);
     return server;
   }
 
@@ -98,7 +100,7 @@ export class SupervisedServer {
 
   /** Stops the server and removes its folder. Safe to call twice. */
   async close(): Promise<void> {
-    if (this.#supervisor.exitCode !== null || this.#supervisor.signalCode !== null) return;
+    if (this.#hasEnded) return;
     this.#supervisor.ref();
     const gone = once(this.#supervisor, 'exit');
     if (this.#supervisor.connected) this.#supervisor.disconnect();
@@ -111,8 +113,22 @@ export class SupervisedServer {
     return log.trimEnd().split('\n').slice(-15).join('\n');
   }
 
+  async #giveUp(how: string): Promise<never> {
+    const log = await this.logTail();
+    await this.close();
+    throw new ServerError(
+      'SERVER_START_FAILED',
+      `${this.#spec.prepare?.file} failed (${how}). The end of what it said:\n${log}`,
+      'What it objects to is usually in the last lines.',
+    );
+  }
+
   async #exited(): Promise<void> {
     if (this.#pid !== undefined) await this.#nextReport('exited');
+  }
+
+  get #hasEnded(): boolean {
+    return this.#supervisor.exitCode !== null || this.#supervisor.signalCode !== null;
   }
 
   #order(order: Order): void {
@@ -120,23 +136,26 @@ export class SupervisedServer {
   }
 
   /** The next report of one of these types. The wait keeps this process alive; the supervisor alone does not. */
-  #nextReport(...types: Report['type'][]): Promise<void> {
+  #nextReport(...types: Report['type'][]): Promise<Report> {
     const supervisor = this.#supervisor;
     return new Promise((resolve, reject) => {
       const keepAlive = setInterval(() => undefined, 60_000);
       const settle = (act: () => void): void => {
         clearInterval(keepAlive);
-        supervisor.off('message', onMessage).off('exit', onExit);
+        supervisor.off('message', onMessage).off('exit', onEnd);
         act();
       };
       const onMessage = (report: Report): void => {
-        if (types.includes(report.type)) settle(resolve);
+        if (types.includes(report.type)) settle(() => resolve(report));
       };
-      const onExit = (): void => {
-        if (types.includes('exited')) settle(resolve);
-        else settle(() => reject(new Error(`The supervisor of the server ended. Its log: ${this.#spec.logFile}`)));
+      const onEnd = (): void => {
+        const problem = new Error(`The supervisor of the server has ended. Its log: ${this.#spec.logFile}`);
+        // The server goes with its supervisor, which is what a wait for its exit is about.
+        if (types.includes('exited')) settle(() => resolve({ type: 'exited', how: 'with its supervisor' }));
+        else settle(() => reject(problem));
       };
-      supervisor.on('message', onMessage).on('exit', onExit);
+      supervisor.on('message', onMessage).on('exit', onEnd);
+      if (this.#hasEnded) onEnd();
     });
   }
 }

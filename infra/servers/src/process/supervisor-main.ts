@@ -12,8 +12,8 @@ import { openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identify, readProcessStat } from './process-identity.js';
 import { killTree } from './process-tree.js';
-import { ownIdentity, recordOwner, removeDirectory } from './run-directory.js';
-import type { Order, Report, SupervisorSpec } from './supervisor-protocol.js';
+import { ownIdentity, recordOwner, removeRunDirectory } from './run-directory.js';
+import type { Command, Order, Report, SupervisorSpec } from './supervisor-protocol.js';
 
 const spec = JSON.parse(process.argv[2] ?? '') as SupervisorSpec;
 const log = openSync(spec.logFile, 'a');
@@ -22,9 +22,20 @@ let server: ChildProcess | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('message', (order: Order) => void obey(order));
 process.on('disconnect', () => void end());
+process.on('uncaughtException', (error) => {
+  console.error(error); // into the log
+  void end();
+});
 
 await recordOwner(spec.directory, { owner: ownIdentity() });
-report({ type: 'ready' });
+const preparation = prepare();
+await preparation;
+
+async function prepare(): Promise<void> {
+  if (spec.prepare === undefined) return report({ type: 'ready' });
+  const how = await outcome(launch(spec.prepare));
+  report(how === 'exit code 0' ? { type: 'ready' } : { type: 'unprepared', how });
+}
 
 async function obey(order: Order): Promise<void> {
   if (order.type === 'start') start();
@@ -53,24 +64,27 @@ async function kill(child: ChildProcess | undefined): Promise<void> {
 }
 
 function start(): void {
-  const { file, args, cwd, uid, gid } = spec.command;
-  const child = spawn(file, [...args], {
-    cwd,
-    stdio: ['ignore', log, log],
-    detached: true,
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
+  const child = launch(spec.command);
+  void outcome(child).then((how) => {
+    server = undefined;
+    report({ type: 'exited', how });
   });
-  child.once('error', (error) => report({ type: 'exited', how: error.message }));
   if (child.pid === undefined) return;
   server = child;
-  child.once('exit', (code, signal) => {
-    server = undefined;
-    report({ type: 'exited', how: signal ?? `exit code ${code}` });
-  });
   const identity = identify(child.pid);
   void recordOwner(spec.directory, { owner: ownIdentity(), ...(identity ? { server: identity } : {}) });
   report({ type: 'started', pid: child.pid });
+}
+
+function launch({ file, args, ...how }: Command): ChildProcess {
+  return spawn(file, [...args], { ...how, stdio: ['ignore', log, log], detached: true });
+}
+
+function outcome(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
 }
 
 function report(message: Report): void {
@@ -79,6 +93,7 @@ function report(message: Report): void {
 }
 
 async function end(): Promise<void> {
+  await preparation;
   const child = server;
   if (child?.pid !== undefined) {
     child.kill('SIGCONT'); // a server that a test has paused can't act on anything else
@@ -87,6 +102,6 @@ async function end(): Promise<void> {
     if (server !== undefined) await once(child, 'exit');
     clearTimeout(timer);
   }
-  await removeDirectory(spec.directory);
+  await removeRunDirectory(spec.directory);
   process.exit();
 }

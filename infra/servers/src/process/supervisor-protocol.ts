@@ -12,6 +12,8 @@ export interface SupervisorSpec {
   /** The run directory; the owner is recorded here, and it is removed at the end. */
   readonly directory: string;
   readonly logFile: string;
+  /** Run to its end before the server can be started, and never left behind half done. */
+  readonly prepare?: Command;
   readonly command: Command;
   /** Sent to the server when the run ends; SIGKILL follows after `stopDeadlineMs`. */
   readonly stopSignal: NodeJS.Signals;
@@ -27,6 +29,8 @@ export type Order =
 /** From the supervisor back. */
 export type Report =
   | { readonly type: 'ready' }
+  /** The preparation failed; what it said is in the log. */
+  | { readonly type: 'unprepared'; readonly how: string }
   | { readonly type: 'started'; readonly pid: number }
   | { readonly type: 'exited'; readonly how: string }
   /** The signal has been sent, and of SIGSTOP: the server stands still. */

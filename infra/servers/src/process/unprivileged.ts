@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, readFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import { reasonOf, ServerError } from '../errors.js';
@@ -27,6 +27,12 @@ export interface Program {
   readonly args: readonly string[];
 }
 
+/** Writes a file that only the identity can read, for what may not be an argument: everyone can read those. */
+export async function writePrivateFile({ owner }: Identity, file: string, content: string): Promise<void> {
+  await writeFile(file, content, { mode: 0o600 });
+  if (owner !== undefined) await chown(file, owner.uid, owner.gid);
+}
+
 /** The command of a program under an identity. */
 export function commandAs(identity: Identity, program: Program, cwd: string): Command {
   const [file = program.file, ...args] = [...identity.prefix, program.file, ...program.args];
@@ -40,10 +46,12 @@ export function commandAs(identity: Identity, program: Program, cwd: string): Co
 }
 
 /**
- * The first identity under which `probe` runs and `directory` can be written, both tried for real. Gives the
- * directory to that identity.
+ * The first identity under which `probe` runs and `directory` can be written, both tried for real. The directory is
+ * made if there is none, and is that identity's own.
  */
 export async function unprivilegedIdentity(directory: string, probe: Program): Promise<Identity> {
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o700);
   const refusals: string[] = [];
   for (const identity of await candidates()) {
     try {

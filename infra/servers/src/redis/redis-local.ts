@@ -1,12 +1,11 @@
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reasonOf } from '../errors.js';
 import { unpackDebianPackages } from '../origins/debian-packages.js';
 import { LocalProcess } from '../origins/local-process.js';
 import { freePort } from '../process/free-port.js';
-import { createRunDirectory, removeDirectory } from '../process/run-directory.js';
+import { createRunDirectory, removeRunDirectory } from '../process/run-directory.js';
 import { findOnPath, runProgram } from '../process/run-program.js';
-import { commandAs, unprivilegedIdentity, type Program } from '../process/unprivileged.js';
+import { commandAs, unprivilegedIdentity, writePrivateFile, type Program } from '../process/unprivileged.js';
 import { defaultArguments, type RedisOptions } from './redis-options.js';
 
 /** Debian 12 has 7.0, and older ones lack the multi-part append-only file that the tests look at. */
@@ -17,16 +16,10 @@ export async function launchLocalRedis(options: RedisOptions, password: string):
   const redis = await locateRedis();
   const directory = await createRunDirectory('redis');
   try {
-    const identity = await unprivilegedIdentity(directory, redis(['--version']));
     const data = path.join(directory, 'data');
+    const identity = await unprivilegedIdentity(data, redis(['--version']));
     const config = path.join(directory, 'redis.conf');
-    await mkdir(data);
-    await chmod(data, 0o700);
-    // In a file, since arguments can be read by everyone on the machine.
-    await writeFile(config, `requirepass ${password}\n`, { mode: 0o600 });
-    if (identity.owner !== undefined) {
-      for (const file of [data, config]) await chown(file, identity.owner.uid, identity.owner.gid);
-    }
+    await writePrivateFile(identity, config, `requirepass ${password}\n`);
     const port = options.port ?? (await freePort());
     const address = ['--bind', '127.0.0.1', '--port', String(port), '--dir', data];
     const server = redis([config, ...address, ...defaultArguments, ...(options.args ?? [])]);
@@ -42,7 +35,7 @@ export async function launchLocalRedis(options: RedisOptions, password: string):
       data,
     );
   } catch (error) {
-    await removeDirectory(directory);
+    await removeRunDirectory(directory);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectionStringIn, firstThatApplies } from '../origins/choose.js';
+import { connectionStringIn, firstThatApplies, tryGiven } from '../origins/choose.js';
 import { DockerContainer } from '../origins/docker-container.js';
 import { ServerHandle, startServer } from '../origins/server-handle.js';
 import type { ServerOrigin, ServerProcess } from '../origins/server-process.js';
@@ -44,7 +44,7 @@ export interface RedisServer extends AsyncDisposable {
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const given = connectionStringIn(redisUrlVariable, options);
   if (given === undefined) return startServer(() => launchRedis(options), options.port !== undefined);
-  await pingRedis(given);
+  await tryGiven(redisUrlVariable, given, pingRedis);
   return new RunningRedis(given, undefined);
 }
 

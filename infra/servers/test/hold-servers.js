@@ -1,0 +1,8 @@
+// A run that starts servers, says where they are, and waits to be killed. Plain JavaScript on the built package: the
+// test kills this very process, so nothing may stand between.
+import { startPostgres, startRedis } from '../dist/index.js';
+
+const [postgres, redis] = await Promise.all([startPostgres({ exclusive: true }), startRedis({ exclusive: true })]);
+const { port, dataDirectory } = postgres;
+console.log(JSON.stringify([{ port, dataDirectory }, { port: redis.port, dataDirectory: redis.dataDirectory }]));
+if (process.argv[2] === 'hold') setInterval(() => undefined, 1_000);
