@@ -162,6 +162,11 @@ export class Executor {
     return this.#bytes;
   }
 
+  /** Events settled since the start. */
+  get settled(): number {
+    return this.#settled;
+  }
+
   get running(): number {
     return this.#running;
   }

@@ -1,3 +1,4 @@
+export { describeConfigIssues, type ConfigIssue } from './config-issues.js';
 export type { DeadLetters, Failure } from './dead-letters.js';
 export {
   invariant,

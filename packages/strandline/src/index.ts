@@ -1,1 +1,33 @@
-export {};
+export {
+  OwnershipLostError,
+  PermanentError,
+  StrandlineError,
+  type Logger,
+  type OffsetStore,
+  type OutboxEvent,
+  type Position,
+  type RetryPolicy,
+  type Source,
+  type Transaction,
+} from '@strandline/core';
+export { fileOffsets, memoryOffsets } from '@strandline/offsets-local';
+export { redisOffsets } from '@strandline/offsets-redis';
+export {
+  definePipeline,
+  PipelineError,
+  type BatchHandler,
+  type BatchPipelineOptions,
+  type Handler,
+  type HandlerContext,
+  type Pipeline,
+  type PipelineOptions,
+  type PipelineStatus,
+} from '@strandline/pipeline';
+export {
+  postgres,
+  PostgresSourceError,
+  type OutboxMessageOptions,
+  type OutboxRow,
+  type OutboxTableOptions,
+  type PostgresOptions,
+} from '@strandline/source-postgres';

@@ -1,0 +1,137 @@
+import { StrandlineError, type CommitResult, type Executor, type Logger, type Offset, type Position, type PositionRange } from '@strandline/core';
+import type { PipelineConfig } from './config.js';
+
+export interface CommitLoopOptions {
+  readonly config: PipelineConfig;
+  readonly executor: Executor;
+  /** As it was claimed. */
+  readonly offset: Offset;
+  /** Settled by an earlier owner, and not passed by the stream yet. */
+  readonly remaining: () => readonly PositionRange[];
+  readonly log: Logger;
+  /** The offset is saved up to here: the log may be released. */
+  readonly saved: (watermark: Position) => void;
+  /** A newer owner was found, or the store is beyond repair: the run is over. */
+  readonly failed: (error: unknown) => void;
+  readonly fenced: () => void;
+}
+
+/**
+ * Saves the offset while it moves: one commit at a time, every `commitInterval`. A store that is away is tried
+ * again at every interval; what was settled and could not be saved counts against the window.
+ */
+export class CommitLoop {
+  readonly #options: CommitLoopOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #pending: Promise<void> | null = null;
+  #stopped = false;
+  #revision: number;
+  #savedWatermark: Position;
+  #savedSettled = 0;
+  readonly #hurryAt: number;
+  #available = true;
+
+  constructor(options: CommitLoopOptions) {
+    this.#options = options;
+    this.#revision = options.offset.revision;
+    this.#savedWatermark = options.offset.watermark;
+    this.#hurryAt = Math.ceil(options.config.window.events / 2);
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      void this.#commit().then(() => {
+        this.start();
+      });
+    }, this.#options.config.commitInterval);
+  }
+
+  /** Events that are settled and not saved: a crash now would deliver them again. */
+  get unsaved(): number {
+    return this.#options.executor.settled - this.#savedSettled;
+  }
+
+  /** Commits before the interval is over when much has settled: what a crash delivers again stays bounded. */
+  hurry(): void {
+    if (this.#available && this.#pending === null && !this.#stopped && this.unsaved >= this.#hurryAt) void this.#commit();
+  }
+
+  get available(): boolean {
+    return this.#available;
+  }
+
+  get watermark(): Position {
+    return this.#savedWatermark;
+  }
+
+  /** Stops the loop and saves what is left; resolves also when that fails, which is logged. */
+  async finish(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#commit();
+  }
+
+  /** Stops without saving: somebody else owns the offset. */
+  abandon(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #commit(): Promise<void> {
+    // One at a time, also for finish(): what it saves must be newer than what is under way.
+    await this.#pending;
+    const { executor } = this.#options;
+    const { watermark, settled } = executor;
+    if (watermark === this.#savedWatermark && settled === this.#savedSettled) return;
+    this.#pending = this.#save(watermark, settled).finally(() => {
+      this.#pending = null;
+    });
+    await this.#pending;
+  }
+
+  async #save(watermark: Position, settled: number): Promise<void> {
+    const { config, executor, offset, remaining } = this.#options;
+    this.#revision += 1;
+    try {
+      const result = await config.offsets.commit(config.name, {
+        identity: offset.identity,
+        watermark,
+        completed: [...executor.completed(), ...remaining()],
+        epoch: offset.epoch,
+        revision: this.#revision,
+        savedAt: new Date().toISOString(),
+      });
+      this.#conclude(result, watermark, settled);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  #conclude(result: CommitResult, watermark: Position, settled: number): void {
+    const { log } = this.#options;
+    if (!this.#available) log.info({ watermark }, 'the offset store is back');
+    this.#available = true;
+    if (result === 'fenced') {
+      this.#options.fenced();
+      return;
+    }
+    // A revision of ours that was thought lost came through, and a newer one than this: the next commit tells.
+    if (result === 'stale') return;
+    if (result === 'restored') log.warn({ watermark }, 'the offset store had lost the offset: it was written anew');
+    this.#savedWatermark = watermark;
+    this.#savedSettled = settled;
+    this.#options.saved(watermark);
+  }
+
+  #onError(error: unknown): void {
+    if (!(error instanceof StrandlineError) || error.code === 'OFFSETS_CORRUPT') {
+      this.#options.failed(error);
+      return;
+    }
+    if (this.#available) {
+      this.#options.log.warn({ err: error }, 'the offset can not be saved: working on within the window, and trying again');
+    }
+    this.#available = false;
+  }
+}

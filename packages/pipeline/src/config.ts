@@ -1,0 +1,136 @@
+import { describeConfigIssues, type Logger, type OffsetStore, type OutboxEvent, type RetryPolicy, type Source } from '@strandline/core';
+import { z } from 'zod';
+import { pipelineError } from './errors.js';
+import type { HandlerContext } from './handler-context.js';
+
+/** Handles one event. A returned promise is awaited; a throw or a rejection is retried by the policy. */
+export type Handler = (event: OutboxEvent, ctx: HandlerContext) => unknown;
+
+/** Handles the next consecutive events of one key; a failure is retried with the same events. */
+export type BatchHandler = (events: readonly OutboxEvent[], ctx: HandlerContext) => unknown;
+
+interface CommonOptions {
+  /**
+   * Names the offset, and by default slot and publication: 1 to 50 of a-z, 0-9, - and _. It must not change
+   * between runs.
+   */
+  readonly name: string;
+  readonly source: Source;
+  readonly offsets: OffsetStore;
+  /** How many keys run at once. Default 32. */
+  readonly concurrency?: number;
+  /** Default: 10 attempts, from 100 ms up to 30 s, doubling, full jitter. */
+  readonly retry?: Partial<RetryPolicy>;
+  /**
+   * How much may be admitted and not settled: events (default 10,000) and their bytes (default 64 MiB). When it
+   * is full the log is paused; `status().paused` says so.
+   */
+  readonly window?: { readonly events?: number; readonly bytes?: number };
+  /** Milliseconds between commits of the offset, default 100: what a crash may deliver again. */
+  readonly commitInterval?: number;
+  /** Milliseconds that handlers in flight get to end when the pipeline stops, default 30,000; then `ctx.signal` aborts. */
+  readonly drainTimeout?: number;
+  /** A pino logger, or anything with its methods. Default: pino, level info, to stderr. */
+  readonly log?: Logger;
+}
+
+export interface PipelineOptions extends CommonOptions {
+  readonly batch?: undefined;
+  handle(event: OutboxEvent, ctx: HandlerContext): unknown;
+}
+
+export interface BatchPipelineOptions extends CommonOptions {
+  /** Hands over up to `max` consecutive events of one key at a time. */
+  readonly batch: { readonly max: number };
+  handle(events: readonly OutboxEvent[], ctx: HandlerContext): unknown;
+}
+
+/** Validated, with every default filled in. */
+export interface PipelineConfig {
+  readonly name: string;
+  readonly source: Source;
+  readonly offsets: OffsetStore;
+  readonly concurrency: number;
+  readonly retry: RetryPolicy;
+  readonly window: { readonly events: number; readonly bytes: number };
+  readonly commitInterval: number;
+  readonly drainTimeout: number;
+  readonly log: Logger | undefined;
+  readonly batch: { readonly max: number } | undefined;
+  readonly handle: Handler | BatchHandler;
+}
+
+/** setTimeout takes no more. */
+const LONGEST_TIMEOUT = 2_147_483_647;
+
+const milliseconds = z.number().min(0).max(LONGEST_TIMEOUT);
+const count = z.number().int().positive();
+
+const DEFAULT_RETRY: RetryPolicy = Object.freeze({
+  attempts: 10,
+  maxElapsed: Infinity,
+  initialDelay: 100,
+  maxDelay: 30_000,
+  factor: 2,
+  jitter: 'full',
+});
+
+const retrySchema = z.strictObject({
+  // z.number() refuses Infinity, which is the way to say "for ever" here.
+  attempts: z.union([count, z.literal(Infinity)]).default(DEFAULT_RETRY.attempts),
+  maxElapsed: z.union([milliseconds, z.literal(Infinity)]).default(DEFAULT_RETRY.maxElapsed),
+  initialDelay: milliseconds.default(DEFAULT_RETRY.initialDelay),
+  maxDelay: milliseconds.default(DEFAULT_RETRY.maxDelay),
+  factor: z.number().min(1).max(100).default(DEFAULT_RETRY.factor),
+  jitter: z.enum(['full', 'none']).default(DEFAULT_RETRY.jitter),
+});
+
+const DEFAULT_WINDOW = { events: 10_000, bytes: 64 * 1024 * 1024 };
+
+const schema = z.strictObject({
+  name: z.string('must name the pipeline').regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
+  source: z.custom<Source>((value) => hasMethods(value, ['open']), 'must be a source, such as postgres({ … })'),
+  offsets: z.custom<OffsetStore>(
+    (value) => hasMethods(value, ['load', 'claim', 'commit', 'close']),
+    'must be an offset store, such as redisOffsets({ … }) or fileOffsets({ … })',
+  ),
+  concurrency: count.max(100_000).default(32),
+  retry: retrySchema.default(DEFAULT_RETRY),
+  window: z
+    .strictObject({
+      events: count.max(10_000_000).default(DEFAULT_WINDOW.events),
+      bytes: count.default(DEFAULT_WINDOW.bytes),
+    })
+    .default(DEFAULT_WINDOW),
+  commitInterval: milliseconds.default(100),
+  drainTimeout: milliseconds.default(30_000),
+  log: z
+    .custom<Logger>((value) => hasMethods(value, ['debug', 'info', 'warn', 'error', 'child']), 'must be a logger such as pino')
+    .optional(),
+  batch: z.strictObject({ max: count.max(100_000) }).optional(),
+  handle: z.custom<Handler>((value) => typeof value === 'function', 'must be a function'),
+});
+
+/** Throws `PIPELINE_CONFIG` with field, value and rule. */
+export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOptions): PipelineConfig {
+  const result = schema.safeParse(options);
+  if (!result.success) {
+    throw pipelineError(
+      'PIPELINE_CONFIG',
+      describeConfigIssues('pipeline', options, result.error.issues),
+      'Correct the options of definePipeline({ … }).',
+    );
+  }
+  const { log, batch, ...rest } = result.data;
+  // Called as a method of the user's object: `this` works in it.
+  const handle = options.handle.bind(options) as Handler | BatchHandler;
+  return Object.freeze({ ...rest, log, batch, handle });
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+  );
+}

@@ -1,0 +1,203 @@
+import type { Executor, Logger, Strand } from '@strandline/core';
+import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import { TurnContext } from './handler-context.js';
+
+/** Milliseconds that handlers may run on without letting sockets and timers have a turn. */
+const SLICE = 10;
+/** Turns between looks at the clock. */
+const TURNS_PER_LOOK = 16;
+
+/**
+ * A place for one running turn, used again and again: its callbacks are made once, so that a turn costs no
+ * closure.
+ */
+class Slot {
+  strand: Strand | null = null;
+  ctx: TurnContext | null = null;
+  readonly fulfilled: () => void;
+  readonly rejected: (error: unknown) => void;
+
+  constructor(dispatcher: Dispatcher) {
+    this.fulfilled = () => {
+      dispatcher.ended(this, null);
+    };
+    this.rejected = (error) => {
+      dispatcher.ended(this, { error });
+    };
+  }
+}
+
+export interface DispatcherOptions {
+  readonly executor: Executor;
+  readonly config: PipelineConfig;
+  readonly log: Logger;
+  /** Something settled: there may be room in the window, and something to commit. */
+  readonly settled: () => void;
+}
+
+/** Runs what the executor hands out: calls handlers, awaits them, and reports back how they ended. */
+export class Dispatcher {
+  readonly #executor: Executor;
+  readonly #options: DispatcherOptions;
+  readonly #handle: Handler | BatchHandler;
+  readonly #batched: boolean;
+  readonly #free: Slot[] = [];
+  readonly #busy = new Set<Slot>();
+  #taking = true;
+  #sliceStart = 0;
+  #yielded = false;
+  #turns = 0;
+  #wakeTimer: NodeJS.Timeout | undefined;
+  #wakeAt = Infinity;
+  #idle: (() => void) | null = null;
+  #calling = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#executor = options.executor;
+    this.#handle = options.config.handle;
+    this.#batched = options.config.batch !== undefined;
+  }
+
+  /** Starts every turn that may start now. */
+  pump(): void {
+    if (this.#yielded) return;
+    if (this.#sliceStart === 0) this.#openSlice();
+    while (this.#taking) {
+      const strand = this.#executor.take();
+      if (strand === null) break;
+      this.#run(strand);
+      this.#turns += 1;
+      if (this.#turns % TURNS_PER_LOOK === 0 && performance.now() - this.#sliceStart > SLICE) {
+        this.#yielded = true;
+        break;
+      }
+    }
+    if (this.#idle !== null && this.#isIdle()) this.#idle();
+  }
+
+  /** Starts no more turns: what is in flight goes on. */
+  stopTaking(): void {
+    this.#taking = false;
+    clearTimeout(this.#wakeTimer);
+  }
+
+  /** Aborts the signals of all turns in flight. */
+  abort(reason: unknown): void {
+    for (const slot of this.#busy) slot.ctx?.abort(reason);
+  }
+
+  /** Resolves when no turn is in flight and none can start. */
+  idle(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  /** A handler is being called right now, up to its first await. */
+  get calling(): boolean {
+    return this.#calling;
+  }
+
+  /** The keys whose handlers are running. */
+  runningKeys(): string[] {
+    return [...this.#busy].map((slot) => slot.strand?.key ?? '');
+  }
+
+  /** Called by a slot. */
+  ended(slot: Slot, failure: { readonly error: unknown } | null): void {
+    const { strand } = slot;
+    if (strand === null) return;
+    slot.strand = null;
+    slot.ctx = null;
+    this.#busy.delete(slot);
+    this.#free.push(slot);
+    if (failure === null) this.#executor.succeed(strand);
+    else this.#fail(strand, failure.error);
+    this.#options.settled();
+    this.pump();
+  }
+
+  #run(strand: Strand): void {
+    const ctx = new TurnContext(strand, this.#options.log);
+    let result: unknown;
+    this.#calling = true;
+    try {
+      result = this.#batched
+        ? (this.#handle as BatchHandler)(strand.inFlightEvents(), ctx)
+        : (this.#handle as Handler)(strand.head.event, ctx);
+    } catch (error) {
+      this.#calling = false;
+      this.#fail(strand, error);
+      return;
+    }
+    this.#calling = false;
+    if (isThenable(result)) {
+      const slot = this.#free.pop() ?? new Slot(this);
+      slot.strand = strand;
+      slot.ctx = ctx;
+      this.#busy.add(slot);
+      result.then(slot.fulfilled, slot.rejected);
+      return;
+    }
+    // A plain value settles here and now: no promise, no turn of the event loop.
+    this.#executor.succeed(strand);
+    this.#options.settled();
+  }
+
+  #fail(strand: Strand, error: unknown): void {
+    const { key, attempt } = strand;
+    const { position } = strand.head.event;
+    const decision = this.#executor.fail(strand, error, performance.now());
+    if (decision.outcome === 'retry') {
+      this.#options.log.warn({ key, position, attempt, err: error }, 'handler failed: trying again');
+      this.#wakeNoLaterThan(decision.dueAt);
+    } else {
+      this.#options.log.error(
+        { key, position, attempt, err: error },
+        'handler failed for good: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart',
+      );
+    }
+  }
+
+  /** One timer for all strands in backoff: the next one that is due. */
+  #wakeNoLaterThan(dueAt: number): void {
+    if (!this.#taking || dueAt >= this.#wakeAt) return;
+    clearTimeout(this.#wakeTimer);
+    this.#wakeAt = dueAt;
+    this.#wakeTimer = setTimeout(
+      () => {
+        this.#wakeAt = Infinity;
+        const next = this.#executor.wake(performance.now());
+        if (next !== null) this.#wakeNoLaterThan(next);
+        this.pump();
+      },
+      Math.max(0, Math.ceil(dueAt - performance.now())),
+    );
+  }
+
+  /**
+   * Handlers that return at once, or promises that are resolved already, would run the whole window without a
+   * turn of the event loop; the slice bounds that to some milliseconds.
+   */
+  #openSlice(): void {
+    this.#sliceStart = performance.now();
+    setImmediate(() => {
+      this.#sliceStart = 0;
+      if (!this.#yielded) return;
+      this.#yielded = false;
+      this.pump();
+    });
+  }
+
+  #isIdle(): boolean {
+    const { strands, running, backoff, halted } = this.#executor.counts();
+    if (running > 0) return false;
+    return !this.#taking || strands === backoff + halted;
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

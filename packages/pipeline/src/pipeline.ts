@@ -1,0 +1,192 @@
+import { OwnershipLostError, type Logger, type SourceStream } from '@strandline/core';
+import pino from 'pino';
+import {
+  parsePipelineOptions,
+  type BatchPipelineOptions,
+  type PipelineConfig,
+  type PipelineOptions,
+} from './config.js';
+import { pipelineError } from './errors.js';
+import { Run } from './run.js';
+import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
+
+/** A source, an offset store and a handler, composed. Runs at most once: define another to run again. */
+export interface Pipeline extends AsyncDisposable {
+  readonly name: string;
+  /**
+   * Resolves when events are being handed out, or when another process owns the pipeline and this one stands
+   * by. Rejects with a StrandlineError when the pipeline can't start.
+   */
+  start(): Promise<void>;
+  /**
+   * Drains: stops reading, lets what is in flight finish, saves the offset, releases the log. May be called at
+   * any time and more than once. Called by a handler before its first await it resolves at once, since it can't
+   * wait for that handler; after an await, do not await it in a handler: it would wait for itself until
+   * `drainTimeout` is over.
+   */
+  stop(): Promise<void>;
+  /**
+   * Resolves when the pipeline has stopped; rejects when it had to stop after it started. Handle it: like any
+   * rejected promise that nobody handles, it ends the process, since a pipeline that stops must not go unnoticed.
+   */
+  readonly finished: Promise<void>;
+  status(): PipelineStatus;
+}
+
+/** Composes a pipeline; throws `PIPELINE_CONFIG` for wrong options. */
+export function definePipeline(options: PipelineOptions): Pipeline;
+export function definePipeline(options: BatchPipelineOptions): Pipeline;
+export function definePipeline(options: PipelineOptions | BatchPipelineOptions): Pipeline {
+  return new RunningPipeline(parsePipelineOptions(options));
+}
+
+class RunningPipeline implements Pipeline {
+  readonly #config: PipelineConfig;
+  readonly #log: Logger;
+  readonly #stopping = new AbortController();
+  #state: PipelineState = 'idle';
+  #run: Run | null = null;
+  #main: Promise<void> | null = null;
+  #started: (() => void) | null = null;
+  readonly #end: PromiseWithResolvers<void> = withResolvers();
+
+  constructor(config: PipelineConfig) {
+    this.#config = config;
+    const log = config.log ?? pino({ name: 'strandline' }, pino.destination({ fd: 2, sync: false }));
+    this.#log = log.child({ pipeline: config.name });
+  }
+
+  get name(): string {
+    return this.#config.name;
+  }
+
+  get finished(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  status(): PipelineStatus {
+    return statusOf(this.name, this.#state, this.#run);
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== 'idle') {
+      throw pipelineError(
+        'PIPELINE_STATE',
+        `The pipeline ${this.name} is ${this.#state}.`,
+        'A pipeline starts once. Define it again to run it again.',
+      );
+    }
+    this.#become('starting');
+    const started = new Promise<void>((resolve) => {
+      this.#started = resolve;
+    });
+    this.#main = this.#runAll();
+    this.#main.then(this.#end.resolve, this.#end.reject);
+    try {
+      await Promise.race([started, this.#main]);
+    } catch (error) {
+      // Told here: nobody has to listen to `finished` for it too.
+      this.#end.promise.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#state === 'idle') {
+      this.#become('stopped');
+      await this.#config.offsets.close();
+      this.#end.resolve();
+      return;
+    }
+    this.#become('stopping');
+    this.#run?.stop();
+    if (this.#run?.insideHandler === true) return;
+    // How it ended is for `start` and `finished` to tell.
+    await this.#main?.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** Term after term of ownership, until the pipeline stops. */
+  async #runAll(): Promise<void> {
+    try {
+      while (!this.#stopping.signal.aborted) {
+        const stream = await this.#open();
+        if (stream === null) break;
+        await this.#runOnce(stream);
+      }
+      this.#become('stopped');
+      this.#log.info({}, 'stopped');
+    } catch (error) {
+      this.#become('failed');
+      this.#log.error({ err: error }, 'stopped by an error');
+      throw error;
+    } finally {
+      await this.#config.offsets.close();
+    }
+  }
+
+  async #runOnce(stream: SourceStream): Promise<void> {
+    const run = new Run({ config: this.#config, stream, log: this.#log });
+    this.#run = run;
+    this.#become('running');
+    this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
+    this.#started?.();
+    if (this.#stopping.signal.aborted) run.stop();
+    try {
+      await run.run();
+    } catch (error) {
+      if (!(error instanceof OwnershipLostError)) throw error;
+      this.#log.warn({ err: error }, 'lost the ownership of the pipeline');
+    }
+  }
+
+  /** Opens the source; null when the pipeline was stopped meanwhile. */
+  async #open(): Promise<SourceStream | null> {
+    const { source, offsets, name } = this.#config;
+    try {
+      return await source.open({
+        pipeline: name,
+        load: () => offsets.load(name),
+        claim: (seed) => offsets.claim(name, seed),
+        standby: (owner) => {
+          this.#become('standby');
+          this.#log.info({ owner }, 'standing by: another process owns this pipeline');
+          this.#started?.();
+        },
+        signal: this.#stopping.signal,
+        log: this.#log,
+      });
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  /** The one setter of the state. */
+  #become(next: PipelineState): void {
+    const final = this.#state === 'stopped' || this.#state === 'failed';
+    if (final) return;
+    this.#state = this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
+  }
+}
+
+/** Promise.withResolvers is not in Node 20. */
+interface PromiseWithResolvers<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function withResolvers(): PromiseWithResolvers<void> {
+  let resolve: () => void = () => undefined;
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,69 @@
+import { postgresError } from './errors.js';
+
+/**
+ * Reads the fields of one protocol message. The buffer is pg-protocol's own and is written over once the
+ * callback has returned, so whatever outlives the callback must be copied out; every method here copies.
+ *
+ * Formats: https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
+ */
+export class ByteReader {
+  #at = 0;
+
+  constructor(readonly buffer: Buffer) {}
+
+  uint8(): number {
+    const at = this.#advance(1);
+    return this.buffer[at] ?? 0;
+  }
+
+  uint16(): number {
+    return this.buffer.readUInt16BE(this.#advance(2));
+  }
+
+  /** Oids and xids are unsigned: a signed read turns those above 2^31 negative. */
+  uint32(): number {
+    return this.buffer.readUInt32BE(this.#advance(4));
+  }
+
+  int64(): bigint {
+    return this.buffer.readBigInt64BE(this.#advance(8));
+  }
+
+  uint64(): bigint {
+    return this.buffer.readBigUInt64BE(this.#advance(8));
+  }
+
+  /** A zero-terminated string. */
+  string(): string {
+    const end = this.buffer.indexOf(0, this.#at);
+    if (end < 0) throw truncated();
+    const text = this.buffer.toString('utf8', this.#at, end);
+    this.#at = end + 1;
+    return text;
+  }
+
+  /** Text of a known length. `toString` keeps a leading byte order mark, which TextDecoder would drop. */
+  text(length: number): string {
+    const at = this.#advance(length);
+    return this.buffer.toString('utf8', at, at + length);
+  }
+
+  skip(length: number): void {
+    this.#advance(length);
+  }
+
+  #advance(length: number): number {
+    const at = this.#at;
+    if (at + length > this.buffer.length) throw truncated();
+    this.#at = at + length;
+    return at;
+  }
+}
+
+function truncated(): Error {
+  return postgresError(
+    'PG_PROTOCOL',
+    'A replication message ended before its last field.',
+    'The stream stopped before it. Check for a proxy between Strandline and the server.',
+  );
+}

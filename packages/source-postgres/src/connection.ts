@@ -1,0 +1,114 @@
+import pg from 'pg';
+import { connectError } from './connect-errors.js';
+
+/** What the `pg` client takes: host, port, user, password, database, ssl, … */
+export type ConnectionConfig = pg.ClientConfig;
+
+/**
+ * Both connections print values the same way, whatever the server, database or role has set: the key of a row
+ * must be one string in the snapshot and in the stream.
+ */
+const LOSSLESS_SETTINGS = [
+  '-c datestyle=ISO,YMD',
+  '-c intervalstyle=postgres',
+  '-c timezone=UTC',
+  '-c extra_float_digits=1',
+  '-c bytea_output=hex',
+  '-c lc_monetary=C',
+  '-c xmlbinary=base64',
+].join(' ');
+
+/** Settings of our own for an SQL connection: a statement of ours must not hang for ever, nor be cut by a role's limit. */
+const SQL_SETTINGS = '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
+
+/** The longest application_name that the server keeps (NAMEDATALEN - 1). */
+const NAME_LIMIT = 63;
+
+export interface Connector {
+  /** `host:port/database`, without credentials. */
+  readonly target: string;
+  /** How our sessions are called in pg_stat_activity: `strandline/<pipeline>/<instance>`. */
+  readonly applicationName: string;
+  /** An SQL session. Rejects with a PostgresSourceError. */
+  sql(signal?: AbortSignal): Promise<pg.Client>;
+  /** A session that speaks the replication protocol and simple queries. Rejects with a PostgresSourceError. */
+  replication(): Promise<pg.Client>;
+  /** The configuration of the latter, for the library that opens its own. */
+  readonly replicationConfig: pg.ClientConfig;
+}
+
+/** The prefix by which sessions of the same pipeline, in any process, are known. */
+export function applicationNamePrefix(pipeline: string): string {
+  return `strandline/${pipeline}`.slice(0, NAME_LIMIT - 9) + '/';
+}
+
+export function createConnector(
+  config: ConnectionConfig,
+  options: { readonly pipeline: string; readonly instance: string; readonly connectTimeout: number },
+): Connector {
+  const applicationName = (applicationNamePrefix(options.pipeline) + options.instance).slice(0, NAME_LIMIT);
+  const configFor = (settings: string): pg.ClientConfig => ({
+    ...config,
+    application_name: applicationName,
+    options: [config.options, LOSSLESS_SETTINGS, settings].filter(Boolean).join(' '),
+    connectionTimeoutMillis: options.connectTimeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  const target = describeTarget(config);
+  const replicationConfig = configFor('');
+
+  const open = async (clientConfig: pg.ClientConfig): Promise<pg.Client> => {
+    const client = new pg.Client(clientConfig);
+    // A connection that breaks while nobody awaits it emits an error; its users see the rejection of the next query.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (cause) {
+      void client.end().catch(() => undefined);
+      throw connectError(cause, target);
+    }
+  };
+
+  return {
+    target,
+    applicationName,
+    replicationConfig,
+    sql: () => open(configFor(SQL_SETTINGS)),
+    // `replication` is a startup parameter that pg passes on; its type does not know it.
+    replication: () => open({ ...replicationConfig, replication: 'database' } as pg.ClientConfig),
+  };
+}
+
+function describeTarget(config: ConnectionConfig): string {
+  const defaults = new pg.Client(config);
+  return `${defaults.host}:${String(defaults.port)}/${defaults.database ?? ''}`;
+}
+
+/** Ends a session without waiting for a server that may be gone. */
+export async function endClient(client: pg.Client): Promise<void> {
+  const socket = socketOf(client);
+  const ended = client.end().catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 1_000);
+  });
+  await Promise.race([ended, deadline]);
+  clearTimeout(timer);
+  socket.destroy();
+}
+
+/** The slice of pg's connection that is needed beyond its public types: the socket, and replies in copy mode. */
+export interface RawConnection {
+  readonly stream: import('node:net').Socket;
+  sendCopyFromChunk(chunk: Buffer): void;
+}
+
+export function rawConnection(client: pg.Client): RawConnection {
+  return (client as unknown as { connection: RawConnection }).connection;
+}
+
+export function socketOf(client: pg.Client): import('node:net').Socket {
+  return rawConnection(client).stream;
+}

@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import { Decoder, type DecoderOptions } from './decoder.js';
+import { formatLsn, parseLsn, type Lsn } from './lsn.js';
+import { quoteName, quoteText } from './quote.js';
+
+const FETCH = 1_000;
+const WAL_PAGE = 8_192n;
+/** SizeOfXLogLongPHD. */
+const LONGEST_PAGE_HEADER = 40n;
+
+/**
+ * The ids of the outbox rows that the slot will deliver, of those that committed up to now. It peeks into the
+ * slot and consumes nothing. Needed when an interrupted snapshot is read on: a row that was not in the
+ * original snapshot has either been inserted since (the stream delivers it) or updated since (it does not).
+ *
+ * The session must be in the snapshot with which the rows are read on.
+ */
+export async function insertedSince(
+  sql: pg.Client,
+  slot: string,
+  publication: string,
+  options: DecoderOptions,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  const decoder = new Decoder(
+    options,
+    {
+      event: (event) => {
+        ids.add(event.id);
+      },
+      passed: () => undefined,
+    },
+    { lsn: 0n, ordinal: 0 },
+  );
+  const upTo = await flushedEnd(sql);
+  const peek =
+    `pg_logical_slot_peek_binary_changes(${quoteText(slot)}, ${quoteText(formatLsn(upTo))}, null, ` +
+    `'proto_version', '1', 'publication_names', ${quoteText(quoteName(publication))})`;
+  await sql.query(`declare strandline_peek no scroll cursor for select data from ${peek}`);
+  for (;;) {
+    const { rows } = await sql.query<{ data: Buffer }>(`fetch ${String(FETCH)} from strandline_peek`);
+    if (rows.length === 0) break;
+    for (const { data } of rows) decoder.decode(data);
+  }
+  await sql.query('close strandline_peek');
+  return ids;
+}
+
+/**
+ * An LSN that everything visible now lies before, once it is on disk: with synchronous_commit off a
+ * transaction is visible up to three wal_writer_delays before decoding can see it.
+ */
+async function flushedEnd(sql: pg.Client): Promise<Lsn> {
+  const read = async (name: string): Promise<Lsn> => {
+    const { rows } = await sql.query<{ lsn: string }>(`select ${name}()::text as lsn`);
+    return parseLsn(rows[0]?.lsn ?? '') ?? 0n;
+  };
+  const end = await read('pg_current_wal_insert_lsn');
+  for (;;) {
+    const flushed = await read('pg_current_wal_flush_lsn');
+    // At the start of a page the insert position is already past the page's header, where nothing is to flush.
+    const atPageStart = flushed % WAL_PAGE === 0n && end - flushed <= LONGEST_PAGE_HEADER;
+    if (flushed >= end || atPageStart) return end;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,221 @@
+import type { Logger } from '@strandline/core';
+import type pg from 'pg';
+import { endClient } from './connection.js';
+import { Decoder, type ResumePoint } from './decoder.js';
+import { postgresError } from './errors.js';
+import { publicationChanged } from './identity.js';
+import type { Lsn } from './lsn.js';
+import type { Pending } from './pending.js';
+import { logPosition } from './position.js';
+import { ReplicationConnection } from './replication-connection.js';
+import { decoderOptions, type Session, type SessionRequest } from './session.js';
+import { VisibilityGate } from './visibility-gate.js';
+
+/**
+ * Milliseconds between our status messages. Each asks for a keepalive, which tells that the server lives and
+ * how far it has read: so an idle outbox confirms the log that other tables have written.
+ */
+const STATUS_EVERY = 2_000;
+/** Milliseconds between checks that the publication is still the one that the stream started with. */
+const PUBLICATION_EVERY = 10_000;
+
+export interface LiveLogOptions {
+  readonly request: SessionRequest;
+  readonly silenceTimeout: number;
+  readonly resume: ResumePoint;
+  /** What may be released of the log; the slot's own mark only moves forward. */
+  readonly confirmed: Lsn;
+  /** Where the decoded events go; it tells when the socket has to be paused. */
+  readonly pending: Pending;
+}
+
+/** Why a live log ended. */
+export interface Failure {
+  readonly error: unknown;
+}
+
+/**
+ * One connected stretch of the log: an SQL session, a replication session that owns the slot, and a decoder.
+ * When one of the two sessions breaks, both go: a server that shuts down ends SQL sessions first and then
+ * waits for readers of its log, so holding on to ours would hold the shutdown up.
+ */
+export class LiveLog {
+  readonly session: Session;
+  readonly gate: VisibilityGate;
+  readonly #decoder: Decoder;
+  readonly #replication: ReplicationConnection;
+  readonly #options: LiveLogOptions;
+  readonly #log: Logger;
+  #statusTimer: NodeJS.Timeout | undefined;
+  #publicationTimer: NodeJS.Timeout | undefined;
+  #failure: Failure | null = null;
+  #paused = false;
+  #walEnd: Lsn = 0n;
+  #confirmed: Lsn;
+
+  private constructor(session: Session, options: LiveLogOptions) {
+    this.session = session;
+    this.#options = options;
+    this.#log = options.request.log;
+    this.#confirmed = options.confirmed;
+    this.gate = new VisibilityGate(session.sql);
+    this.#decoder = new Decoder(decoderOptions(session, options.request.config), options.pending, options.resume);
+    this.#replication = new ReplicationConnection(options.request.connector, {
+      message: (buffer) => {
+        this.#decoder.decode(buffer);
+        if (options.pending.full) this.pause();
+      },
+      keepalive: (walEnd) => {
+        this.#walEnd = walEnd;
+        this.#decoder.keepalive(walEnd);
+      },
+      ended: (error) => {
+        this.#failure = { error };
+        options.pending.wake();
+      },
+    });
+    session.sql.on('error', (error) => {
+      this.#replication.fail(error);
+    });
+    session.sql.on('end', () => {
+      this.#replication.fail(new Error('Connection terminated by the server'));
+    });
+  }
+
+  /**
+   * Starts streaming over a session that was opened before. Rejects, and ends the session, with the server's
+   * error; SQLSTATE 55006 says that another process reads the slot.
+   */
+  static async start(session: Session, options: LiveLogOptions): Promise<LiveLog> {
+    const live = new LiveLog(session, options);
+    try {
+      await live.#start();
+      return live;
+    } catch (error) {
+      await live.close();
+      throw error;
+    }
+  }
+
+  /** Set once the connection has broken or the log can't be decoded; `pending` is woken then. */
+  get failure(): Failure | null {
+    return this.#failure;
+  }
+
+  get sql(): pg.Client {
+    return this.session.sql;
+  }
+
+  get resumePoint(): ResumePoint {
+    return this.#decoder.resumePoint;
+  }
+
+  /** The last LSN that was confirmed, or is to be. */
+  get confirmed(): Lsn {
+    return this.#confirmed;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Bytes of log that the server has read and that was not decoded here yet. */
+  get lagBytes(): number {
+    const { lsn } = this.#decoder.resumePoint;
+    return this.#walEnd > lsn ? Number(this.#walEnd - lsn) : 0;
+  }
+
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#replication.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#replication.resume();
+  }
+
+  confirm(lsn: Lsn): void {
+    if (lsn > this.#confirmed) this.#confirmed = lsn;
+    this.#replication.confirm(this.#confirmed, false);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#statusTimer);
+    clearInterval(this.#publicationTimer);
+    await this.#replication.close();
+    await endClient(this.sql);
+  }
+
+  async #start(): Promise<void> {
+    const { request, resume } = this.#options;
+    await this.#replication.start({
+      slot: request.slot,
+      publication: request.publication,
+      messages: request.config.messages !== null,
+      start: resume.lsn,
+      confirmed: this.#confirmed,
+    });
+    await this.#refuseSynchronous();
+    const timeout = this.session.server.walSenderTimeout;
+    const every = Math.min(STATUS_EVERY, ...(timeout > 0 ? [timeout / 3] : []));
+    this.#statusTimer = setInterval(() => {
+      this.#beat();
+    }, every);
+    this.#publicationTimer = setInterval(() => {
+      void this.#checkPublication();
+    }, PUBLICATION_EVERY);
+  }
+
+  /** Also while paused: the server reads our replies even when it can't send, and hangs up without them. */
+  #beat(): void {
+    this.#replication.confirm(this.#confirmed, !this.#paused);
+    if (this.#paused || this.#replication.silence < this.#options.silenceTimeout) return;
+    const silence = Math.round(this.#replication.silence);
+    this.#log.warn({ silence }, 'no word from the server: giving this connection up');
+    this.#replication.fail(new Error(`Connection terminated: no word from the server for ${String(silence)} ms`));
+  }
+
+  /**
+   * Newer servers skip a missing publication with a warning that only their own log shows, and every server
+   * silently leaves out a table that was taken out of it.
+   */
+  async #checkPublication(): Promise<void> {
+    const { request } = this.#options;
+    const { table, identity, sql } = this.session;
+    try {
+      const { rows } = await sql.query<{ intact: boolean }>(
+        `select exists (select from pg_publication where oid = $1::oid and pubname = $2 and pubinsert)
+            and ($3::text is null or exists (
+              select from pg_publication_tables where pubname = $2 and schemaname || '.' || tablename = $3)) as intact`,
+        [identity.publication, request.publication, table?.name ?? null],
+      );
+      if (rows[0]?.intact !== false) return;
+    } catch {
+      // The session's end says so itself.
+      return;
+    }
+    const { lsn, ordinal } = this.resumePoint;
+    this.#replication.fail(publicationChanged(request.slot, logPosition(lsn, ordinal)));
+  }
+
+  /**
+   * With synchronous_standby_names = '*' the server would count this reader as a synchronous standby: every
+   * commit would wait until its own events are handled, and visibility: 'committed' for the commit.
+   */
+  async #refuseSynchronous(): Promise<void> {
+    const { rows } = await this.sql.query<{ state: string }>(
+      'select sync_state as state from pg_stat_replication where pid = $1',
+      [this.#replication.pid],
+    );
+    const state = rows[0]?.state;
+    if (state !== 'sync' && state !== 'quorum') return;
+    throw postgresError(
+      'PG_SYNC_STANDBY',
+      `The server counts this reader as a synchronous standby (sync_state ${state}): commits would wait for their own events to be handled.`,
+      "List the real standbys in synchronous_standby_names, instead of '*'.",
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import type { OutboxTable } from './config.js';
+import { postgresError } from './errors.js';
+import { quoteName } from './quote.js';
+
+/** The outbox table as the catalog has it. */
+export interface TableFacts {
+  readonly oid: number;
+  /** `schema.table`, as the log names it. */
+  readonly name: string;
+  /** The same, quoted for SQL. */
+  readonly sqlName: string;
+  readonly partitioned: boolean;
+  /** Columns in order, generated ones left out: the log does not have them. */
+  readonly columns: readonly { readonly name: string; readonly typeOid: number; readonly typeName: string }[];
+}
+
+const FIND_TABLE = `
+  select c.oid::int8::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relpersistence as persistence
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.oid = to_regclass($1)`;
+
+const FIND_COLUMNS = `
+  select attname as name, atttypid::int8::text as "typeOid", format_type(atttypid, null) as "typeName"
+  from pg_attribute
+  where attrelid = $1::oid and attnum > 0 and not attisdropped and attgenerated = ''
+  order by attnum`;
+
+/** Finds and checks the outbox table. */
+export async function findOutboxTable(sql: pg.Client, outbox: OutboxTable): Promise<TableFacts> {
+  const given = outbox.table.split('.').map(quoteName).join('.');
+  const found = await sql.query<Record<string, string>>(FIND_TABLE, [given]);
+  const row = found.rows[0];
+  const kind = row?.['kind'];
+  if (row === undefined || (kind !== 'r' && kind !== 'p')) {
+    throw postgresError(
+      'PG_TABLE_MISSING',
+      row === undefined
+        ? `There is no table ${JSON.stringify(outbox.table)} in this database, or it is not on the search path.`
+        : `${JSON.stringify(outbox.table)} is not a table.`,
+      'Create it, or correct outbox.table (names are exact: case counts, and schema.table names the schema).',
+    );
+  }
+  const schema = row['schema'] ?? '';
+  const name = `${schema}.${row['name'] ?? ''}`;
+  if (row['persistence'] !== 'p') {
+    throw postgresError(
+      'PG_TABLE_UNLOGGED',
+      `The table ${name} is ${row['persistence'] === 'u' ? 'unlogged' : 'temporary'}: its rows never reach the log.`,
+      `Run: alter table ${name} set logged;`,
+    );
+  }
+  const columns = await sql.query<Record<string, string>>(FIND_COLUMNS, [row['oid']]);
+  const facts: TableFacts = {
+    oid: Number(row['oid']),
+    name,
+    sqlName: `${quoteName(schema)}.${quoteName(row['name'] ?? '')}`,
+    partitioned: kind === 'p',
+    columns: columns.rows.map((column) => ({
+      name: column['name'] ?? '',
+      typeOid: Number(column['typeOid']),
+      typeName: column['typeName'] ?? '',
+    })),
+  };
+  return facts;
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Offset, OpenRequest, Source, SourceStream } from '@strandline/core';
+import { connectError, isTransient } from './connect-errors.js';
+import { parsePostgresOptions, type PostgresConfig, type PostgresOptions } from './config.js';
+import { createConnector, endClient } from './connection.js';
+import { PostgresSourceError } from './errors.js';
+import { LiveLog } from './live-log.js';
+import { Pending } from './pending.js';
+import { compareLog, parsePosition } from './position.js';
+import { openSession, type SessionRequest } from './session.js';
+import { isSlotInUse, waitForSlot } from './slot-owner.js';
+import { inSnapshot, snapshotIdentityOf, SnapshotPhase } from './snapshot-phase.js';
+import { StartOverError, startingPoint, type StartingPoint } from './starting-point.js';
+import { PostgresStream } from './stream.js';
+import { streamError } from './stream-errors.js';
+
+/**
+ * An outbox table (or logical messages) of a Postgres database, read from its logical replication stream.
+ * Throws `PG_CONFIG` for wrong options.
+ */
+export function postgres(options: PostgresOptions): Source {
+  return new PostgresSource(parsePostgresOptions(options));
+}
+
+/** The order of opening: wait for the slot, load the offset, check, own the slot, claim the offset, read. */
+class PostgresSource implements Source {
+  readonly name = 'postgres';
+  readonly #config: PostgresConfig;
+
+  constructor(config: PostgresConfig) {
+    this.#config = config;
+  }
+
+  async open(open: OpenRequest): Promise<SourceStream> {
+    const request = this.#sessionRequest(open);
+    const { initialDelay, maxDelay } = this.#config.reconnect;
+    let standby = false;
+    for (let attempt = 0; ; ) {
+      try {
+        return await this.#open(request, {
+          ...open,
+          standby: (owner) => {
+            standby = true;
+            open.standby(owner);
+          },
+        });
+      } catch (error) {
+        // On the way up every fault is reported at once; a standby has seen it all work and stays.
+        const again = error instanceof StartOverError || isSlotInUse(error) || (standby && isTransient(error));
+        if (open.signal.aborted || !again) throw explain(error, request);
+        const delay = Math.min(maxDelay, initialDelay * 2 ** attempt);
+        attempt += 1;
+        await sleep(delay, undefined, { signal: open.signal });
+      }
+    }
+  }
+
+  async #open(request: SessionRequest, open: OpenRequest): Promise<SourceStream> {
+    const session = await openSession(request);
+    let live: LiveLog | null = null;
+    let start: StartingPoint | null = null;
+    try {
+      await waitForSlot({
+        connector: request.connector,
+        slot: request.slot,
+        sql: session.sql,
+        mode: this.#config.standby,
+        pipeline: open.pipeline,
+        standby: open.standby,
+        signal: open.signal,
+      });
+      start = await startingPoint(session, request, open);
+      const snapshot = start.offset !== null && inSnapshot(start.offset.watermark) ? snapshotPhase(request, start.offset) : null;
+      await snapshot?.prepare(session, start.exportedSnapshot);
+      await start.release();
+      const pending = new Pending();
+      const resume = { lsn: start.lsn, ordinal: 0 };
+      const { silenceTimeout } = this.#config;
+      live = await LiveLog.start(session, { request, resume, confirmed: resume.lsn, silenceTimeout, pending });
+      // Nothing is wanted before the offset is claimed.
+      live.pause();
+      const offset = await open.claim(start.seed);
+      if (movedBack(offset, start)) throw new StartOverError('the offset was moved back meanwhile');
+      return new PostgresStream({ request, pipeline: open.pipeline, offset, pending, live, snapshot, log: open.log });
+    } catch (error) {
+      await start?.release();
+      await live?.close();
+      await endClient(session.sql);
+      throw error;
+    }
+  }
+
+  #sessionRequest(open: OpenRequest): SessionRequest {
+    const { slot, publication, connection, connectTimeout } = this.#config;
+    const defaultName = `strandline_${open.pipeline.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}`.slice(0, 63);
+    return {
+      config: this.#config,
+      slot: slot ?? defaultName,
+      publication: publication ?? defaultName,
+      log: open.log,
+      connector: createConnector(connection, {
+        pipeline: open.pipeline,
+        instance: randomUUID().slice(0, 8),
+        connectTimeout,
+      }),
+    };
+  }
+}
+
+function snapshotPhase(request: SessionRequest, offset: Offset): SnapshotPhase | null {
+  const identity = snapshotIdentityOf(offset);
+  return identity && new SnapshotPhase(request, offset, identity);
+}
+
+/** The log is streamed from the loaded offset; the claimed one can only be further on, unless it was reset. */
+function movedBack(claimed: Offset, start: StartingPoint): boolean {
+  const watermark = parsePosition(claimed.watermark);
+  if (watermark.kind === 'snapshot') return start.offset === null || !inSnapshot(start.offset.watermark);
+  return compareLog(watermark, { lsn: start.lsn, ordinal: 0 }) < 0;
+}
+
+function explain(error: unknown, { connector, slot, publication }: SessionRequest): unknown {
+  if (error instanceof PostgresSourceError || !(error instanceof Error)) return error;
+  return isTransient(error) ? connectError(error, connector.target) : streamError(error, slot, publication);
+}
