@@ -50,7 +50,11 @@ export class PermanentError extends Error {
 export class InvariantError extends StrandlineError<'INVARIANT'> {
   override readonly name = 'InvariantError';
   constructor(problem: string) {
-    super('INVARIANT', problem, 'This is a fault in Strandline: please report it. The saved offset is intact.');
+    super(
+      'INVARIANT',
+      problem,
+      'This is a fault in Strandline: please report it. The saved offset is intact.',
+    );
   }
 }
 

@@ -1,4 +1,12 @@
-import { StrandlineError, type CommitResult, type Executor, type Logger, type Offset, type Position, type PositionRange } from '@strandline/core';
+import {
+  StrandlineError,
+  type CommitResult,
+  type Executor,
+  type Logger,
+  type Offset,
+  type Position,
+  type PositionRange,
+} from '@strandline/core';
 import type { PipelineConfig } from './config.js';
 
 export interface CommitLoopOptions {
@@ -54,7 +62,8 @@ export class CommitLoop {
 
   /** Commits before the interval is over when much has settled: what a crash delivers again stays bounded. */
   hurry(): void {
-    if (this.#available && this.#pending === null && !this.#stopped && this.unsaved >= this.#hurryAt) void this.#commit();
+    if (this.#available && this.#pending === null && !this.#stopped && this.unsaved >= this.#hurryAt)
+      void this.#commit();
   }
 
   get available(): boolean {
@@ -118,7 +127,8 @@ export class CommitLoop {
     }
     // A revision of ours that was thought lost came through, and a newer one than this: the next commit tells.
     if (result === 'stale') return;
-    if (result === 'restored') log.warn({ watermark }, 'the offset store had lost the offset: it was written anew');
+    if (result === 'restored')
+      log.warn({ watermark }, 'the offset store had lost the offset: it was written anew');
     this.#savedWatermark = watermark;
     this.#savedSettled = settled;
     this.#options.saved(watermark);
@@ -130,7 +140,10 @@ export class CommitLoop {
       return;
     }
     if (this.#available) {
-      this.#options.log.warn({ err: error }, 'the offset can not be saved: working on within the window, and trying again');
+      this.#options.log.warn(
+        { err: error },
+        'the offset can not be saved: working on within the window, and trying again',
+      );
     }
     this.#available = false;
   }

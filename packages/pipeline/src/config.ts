@@ -1,4 +1,11 @@
-import { describeConfigIssues, type Logger, type OffsetStore, type OutboxEvent, type RetryPolicy, type Source } from '@strandline/core';
+import {
+  describeConfigIssues,
+  type Logger,
+  type OffsetStore,
+  type OutboxEvent,
+  type RetryPolicy,
+  type Source,
+} from '@strandline/core';
 import { z } from 'zod';
 import { pipelineError } from './errors.js';
 import type { HandlerContext } from './handler-context.js';
@@ -88,8 +95,13 @@ const retrySchema = z.strictObject({
 const DEFAULT_WINDOW = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
 const schema = z.strictObject({
-  name: z.string('must name the pipeline').regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
-  source: z.custom<Source>((value) => hasMethods(value, ['open']), 'must be a source, such as postgres({ … })'),
+  name: z
+    .string('must name the pipeline')
+    .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
+  source: z.custom<Source>(
+    (value) => hasMethods(value, ['open']),
+    'must be a source, such as postgres({ … })',
+  ),
   offsets: z.custom<OffsetStore>(
     (value) => hasMethods(value, ['load', 'claim', 'commit', 'close']),
     'must be an offset store, such as redisOffsets({ … }) or fileOffsets({ … })',
@@ -105,7 +117,10 @@ const schema = z.strictObject({
   commitInterval: milliseconds.default(100),
   drainTimeout: milliseconds.default(30_000),
   log: z
-    .custom<Logger>((value) => hasMethods(value, ['debug', 'info', 'warn', 'error', 'child']), 'must be a logger such as pino')
+    .custom<Logger>(
+      (value) => hasMethods(value, ['debug', 'info', 'warn', 'error', 'child']),
+      'must be a logger such as pino',
+    )
     .optional(),
   batch: z.strictObject({ max: count.max(100_000) }).optional(),
   handle: z.custom<Handler>((value) => typeof value === 'function', 'must be a function'),
@@ -123,7 +138,7 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
   }
   const { log, batch, ...rest } = result.data;
   // Called as a method of the user's object: `this` works in it.
-  const handle = options.handle.bind(options) as Handler | BatchHandler;
+  const handle = options.handle.bind(options) as Handler;
   return Object.freeze({ ...rest, log, batch, handle });
 }
 

@@ -34,8 +34,6 @@ export interface Pipeline extends AsyncDisposable {
 }
 
 /** Composes a pipeline; throws `PIPELINE_CONFIG` for wrong options. */
-export function definePipeline(options: PipelineOptions): Pipeline;
-export function definePipeline(options: BatchPipelineOptions): Pipeline;
 export function definePipeline(options: PipelineOptions | BatchPipelineOptions): Pipeline {
   return new RunningPipeline(parsePipelineOptions(options));
 }
@@ -170,7 +168,8 @@ class RunningPipeline implements Pipeline {
   #become(next: PipelineState): void {
     const final = this.#state === 'stopped' || this.#state === 'failed';
     if (final) return;
-    this.#state = this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
+    this.#state =
+      this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
   }
 }
 

@@ -1,4 +1,10 @@
-import { Executor, OwnershipLostError, type Logger, type SourceBatch, type SourceStream } from '@strandline/core';
+import {
+  Executor,
+  OwnershipLostError,
+  type Logger,
+  type SourceBatch,
+  type SourceStream,
+} from '@strandline/core';
 import { AlreadySettled } from './already-settled.js';
 import { CommitLoop } from './commit-loop.js';
 import type { PipelineConfig } from './config.js';
@@ -114,6 +120,8 @@ export class Run {
     const { error } = this.#end ?? { error: null };
     if (error instanceof OwnershipLostError) await this.#abandon(error);
     else await this.#finish(error);
+    // What a source or store threw is passed on as it is.
+    // eslint-disable-next-line @typescript-eslint/only-throw-error
     if (error !== null) throw error;
   }
 
@@ -183,6 +191,7 @@ export class Run {
       this.#wake();
     });
     clearTimeout(report);
+    this.#wake = null;
     this.#paused = null;
   }
 
@@ -190,7 +199,10 @@ export class Run {
     const { log } = this.#options;
     const { halted, unsettled, bytes } = this.executor.counts();
     if (this.#paused === 'offsets') {
-      log.warn({ unsaved: this.commits.unsaved }, 'paused: the offset store is away, and no more may be settled unsaved');
+      log.warn(
+        { unsaved: this.commits.unsaved },
+        'paused: the offset store is away, and no more may be settled unsaved',
+      );
     } else if (halted > 0) {
       log.warn({ halted, unsettled, bytes }, 'paused: the window is full, and halted keys hold places in it');
     }

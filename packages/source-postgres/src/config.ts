@@ -114,7 +114,10 @@ export interface PostgresConfig {
 }
 
 const milliseconds = z.number().int().positive().max(2_147_483_647);
-const column = z.string().min(1, 'must be the name of a column').max(63, 'must be a name of at most 63 bytes');
+const column = z
+  .string()
+  .min(1, 'must be the name of a column')
+  .max(63, 'must be a name of at most 63 bytes');
 const keyFunction = z.custom<(row: OutboxRow) => string | null>((value) => typeof value === 'function');
 
 const outboxSchema = z.strictObject({
@@ -143,13 +146,20 @@ const messagesSchema = z.strictObject({
 
 const schema = z
   .strictObject({
-    url: z.string().regex(/^postgres(ql)?:\/\//, 'must look like postgres://user@host:5432/database').optional(),
+    url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must look like postgres://user@host:5432/database')
+      .optional(),
     connection: z.custom<ConnectionConfig>((value) => typeof value === 'object' && value !== null).optional(),
     outbox: outboxSchema.nullable().default(null),
     messages: messagesSchema.nullable().default(null),
     start: z.enum(['now', 'snapshot']).default('now'),
     // The server's own rule for slot names (replication slots, ReplicationSlotValidateName).
-    slot: z.string().regex(/^[a-z0-9_]{1,63}$/, 'must be 1 to 63 of a-z, 0-9 and _').nullable().default(null),
+    slot: z
+      .string()
+      .regex(/^[a-z0-9_]{1,63}$/, 'must be 1 to 63 of a-z, 0-9 and _')
+      .nullable()
+      .default(null),
     publication: z.string().min(1).max(63).nullable().default(null),
     create: z.boolean().default(true),
     visibility: z.enum(['committed', 'logged']).default('committed'),
@@ -199,10 +209,11 @@ function withPreset(outbox: unknown): unknown {
   if (!isRecord(outbox)) return outbox;
   const { preset, ...given } = outbox;
   if (preset === undefined) return given;
-  if (typeof preset === 'string' && preset in PRESETS) return { ...PRESETS[preset as OutboxPreset], ...given };
+  if (typeof preset === 'string' && preset in PRESETS)
+    return { ...PRESETS[preset as OutboxPreset], ...given };
   throw postgresError(
     'PG_CONFIG',
-    `postgres.outbox.preset is ${JSON.stringify(preset) ?? typeof preset}: there is no such preset.`,
+    `postgres.outbox.preset is ${typeof preset === 'string' ? JSON.stringify(preset) : typeof preset}: there is no such preset.`,
     `Use one of ${Object.keys(PRESETS).join(', ')}, or name the columns yourself.`,
   );
 }

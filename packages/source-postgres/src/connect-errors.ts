@@ -10,9 +10,9 @@ interface RawError {
 function raw(cause: unknown): RawError {
   if (cause instanceof AggregateError) {
     const first: unknown = cause.errors[0];
-    if (first instanceof Error) return first as RawError;
+    if (first instanceof Error) return first;
   }
-  return cause instanceof Error ? (cause as RawError) : { message: String(cause) };
+  return cause instanceof Error ? cause : { message: String(cause) };
 }
 
 /** SQLSTATE of a server error, or the code of a socket error. */
@@ -76,7 +76,9 @@ export function connectError(cause: unknown, target: string): PostgresSourceErro
  */
 function isPoolerRefusal(code: string | undefined, message: string): boolean {
   return (
-    /unsupported startup parameter|pgbouncer|replication connections? (is|are) not (supported|allowed)/i.test(message) ||
+    /unsupported startup parameter|pgbouncer|replication connections? (is|are) not (supported|allowed)/i.test(
+      message,
+    ) ||
     (code === '42601' && /IDENTIFY_SYSTEM/i.test(message))
   );
 }
@@ -87,9 +89,11 @@ const FATAL_NETWORK = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_VERIFY)/
 
 /** Can this come right by itself? Socket errors, restarts and exhausted resources can. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof PostgresSourceError) return error.code === 'PG_UNREACHABLE' && !isHopeless(error.cause);
+  if (error instanceof PostgresSourceError)
+    return error.code === 'PG_UNREACHABLE' && !isHopeless(error.cause);
   const code = errorCodeOf(error);
-  if (code === undefined) return /terminat|timeout|closed|socket|not queryable|ECONN/i.test(raw(error).message);
+  if (code === undefined)
+    return /terminat|timeout|closed|socket|not queryable|ECONN/i.test(raw(error).message);
   return TRANSIENT.test(code) || (/^E[A-Z_]+$/.test(code) && !isHopeless(error));
 }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { connectError } from './connect-errors.js';
 
@@ -19,7 +20,8 @@ const LOSSLESS_SETTINGS = [
 ].join(' ');
 
 /** Settings of our own for an SQL connection: a statement of ours must not hang for ever, nor be cut by a role's limit. */
-const SQL_SETTINGS = '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
+const SQL_SETTINGS =
+  '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
 
 /** The longest application_name that the server keeps (NAMEDATALEN - 1). */
 const NAME_LIMIT = 63;
@@ -101,7 +103,7 @@ export async function endClient(client: pg.Client): Promise<void> {
 
 /** The slice of pg's connection that is needed beyond its public types: the socket, and replies in copy mode. */
 export interface RawConnection {
-  readonly stream: import('node:net').Socket;
+  readonly stream: Socket;
   sendCopyFromChunk(chunk: Buffer): void;
 }
 
@@ -109,6 +111,6 @@ export function rawConnection(client: pg.Client): RawConnection {
   return (client as unknown as { connection: RawConnection }).connection;
 }
 
-export function socketOf(client: pg.Client): import('node:net').Socket {
+export function socketOf(client: pg.Client): Socket {
   return rawConnection(client).stream;
 }

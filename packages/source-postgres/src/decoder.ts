@@ -4,7 +4,13 @@ import { postgresError } from './errors.js';
 import type { PostgresEvent, TransactionContext } from './event.js';
 import type { Lsn } from './lsn.js';
 import { MessageMapper } from './message-mapper.js';
-import { visitMessage, type Begin, type LogicalMessage, type PgoutputVisitor, type Relation } from './pgoutput.js';
+import {
+  visitMessage,
+  type Begin,
+  type LogicalMessage,
+  type PgoutputVisitor,
+  type Relation,
+} from './pgoutput.js';
 import { logPosition } from './position.js';
 import { RowMapper } from './row-mapper.js';
 

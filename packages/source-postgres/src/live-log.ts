@@ -59,7 +59,11 @@ export class LiveLog {
     this.#log = options.request.log;
     this.#confirmed = options.confirmed;
     this.gate = new VisibilityGate(session.sql);
-    this.#decoder = new Decoder(decoderOptions(session, options.request.config), options.pending, options.resume);
+    this.#decoder = new Decoder(
+      decoderOptions(session, options.request.config),
+      options.pending,
+      options.resume,
+    );
     this.#replication = new ReplicationConnection(options.request.connector, {
       message: (buffer) => {
         this.#decoder.decode(buffer);
@@ -175,7 +179,9 @@ export class LiveLog {
     if (this.#paused || this.#replication.silence < this.#options.silenceTimeout) return;
     const silence = Math.round(this.#replication.silence);
     this.#log.warn({ silence }, 'no word from the server: giving this connection up');
-    this.#replication.fail(new Error(`Connection terminated: no word from the server for ${String(silence)} ms`));
+    this.#replication.fail(
+      new Error(`Connection terminated: no word from the server for ${String(silence)} ms`),
+    );
   }
 
   /**

@@ -24,7 +24,12 @@ export class MessageMapper {
   }
 
   /** Throws `PG_MESSAGE` or `PG_NULL_KEY` for content that can't be an event. */
-  fromContent(content: string, position: string, context: TransactionContext, ordinal: number): PostgresEvent {
+  fromContent(
+    content: string,
+    position: string,
+    context: TransactionContext,
+    ordinal: number,
+  ): PostgresEvent {
     const object = this.#parse(content, position);
     const text = (name: string): string | null => scalarText(object[name]);
     const payload = object[this.#fields.payload];
@@ -55,7 +60,8 @@ export class MessageMapper {
     } catch {
       throw this.#contentError(position, 'is not JSON');
     }
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
     throw this.#contentError(position, 'is not a JSON object');
   }
 

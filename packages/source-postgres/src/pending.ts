@@ -81,7 +81,8 @@ export class Pending implements DecoderSink {
     const taken = count === this.#parts.length ? this.#parts : this.#parts.slice(0, count);
     this.#parts = count === this.#parts.length ? [] : this.#parts.slice(count);
     const [first] = taken;
-    const events = taken.length === 1 && first !== undefined ? first.events : taken.flatMap((part) => part.events);
+    const events =
+      taken.length === 1 && first !== undefined ? first.events : taken.flatMap((part) => part.events);
     this.#events -= events.length;
     for (const event of events) this.#bytes -= event.bytes;
     return { events, passed: lastPassed(taken) };

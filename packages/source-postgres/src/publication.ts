@@ -17,7 +17,10 @@ const FIND_PUBLICATION = `
 
 /** Column lists and row filters came with version 15. */
 function findTable(version: number): string {
-  const extra = version >= 150_000 ? 'attnames::text[] as columns, rowfilter as filter' : 'null as columns, null as filter';
+  const extra =
+    version >= 150_000
+      ? 'attnames::text[] as columns, rowfilter as filter'
+      : 'null as columns, null as filter';
   return `select ${extra} from pg_publication_tables where pubname = $1 and schemaname || '.' || tablename = $2`;
 }
 
@@ -29,7 +32,10 @@ export async function findPublication(
   table: TableFacts | null,
   outbox: OutboxTable | null,
 ): Promise<PublicationFacts | null> {
-  const found = await sql.query<{ oid: string; publishesInsert: boolean; viaRoot: boolean }>(FIND_PUBLICATION, [name]);
+  const found = await sql.query<{ oid: string; publishesInsert: boolean; viaRoot: boolean }>(
+    FIND_PUBLICATION,
+    [name],
+  );
   const publication = found.rows[0];
   if (publication === undefined) return null;
   const mismatch = (problem: string): Error =>
@@ -40,7 +46,10 @@ export async function findPublication(
     );
   if (!publication.publishesInsert) throw mismatch('does not publish inserts');
   if (table === null || outbox === null) return { oid: publication.oid };
-  const member = await sql.query<{ columns: string[] | null; filter: string | null }>(findTable(version), [name, table.name]);
+  const member = await sql.query<{ columns: string[] | null; filter: string | null }>(findTable(version), [
+    name,
+    table.name,
+  ]);
   const row = member.rows[0];
   if (row === undefined) {
     throw mismatch(
@@ -49,9 +58,12 @@ export async function findPublication(
         : `does not contain the table ${table.name}`,
     );
   }
-  if (row.filter !== null) throw mismatch(`filters the rows of ${table.name}: rows that it leaves out would be lost`);
-  const missing = row.columns === null ? [] : mappedColumns(outbox).filter((column) => !row.columns?.includes(column));
-  if (missing.length > 0) throw mismatch(`leaves out the mapped columns ${missing.join(', ')} of ${table.name}`);
+  if (row.filter !== null)
+    throw mismatch(`filters the rows of ${table.name}: rows that it leaves out would be lost`);
+  const missing =
+    row.columns === null ? [] : mappedColumns(outbox).filter((column) => !row.columns?.includes(column));
+  if (missing.length > 0)
+    throw mismatch(`leaves out the mapped columns ${missing.join(', ')} of ${table.name}`);
   return { oid: publication.oid };
 }
 
@@ -62,7 +74,11 @@ function mappedColumns(outbox: OutboxTable): string[] {
 }
 
 /** Creates a publication of our own: inserts of the outbox table, partitions under the root's name. */
-export async function createPublication(sql: pg.Client, name: string, table: TableFacts | null): Promise<void> {
+export async function createPublication(
+  sql: pg.Client,
+  name: string,
+  table: TableFacts | null,
+): Promise<void> {
   // A publication without a table is what a tableless outbox needs: logical messages belong to no table.
   const target = table === null ? '' : ` for table ${table.sqlName}`;
   const options = "with (publish = 'insert', publish_via_partition_root = true)";

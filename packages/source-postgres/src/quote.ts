@@ -5,5 +5,7 @@ export function quoteName(name: string): string {
 
 /** An SQL string literal; standard_conforming_strings has been on by default since 9.1. */
 export function quoteText(text: string): string {
-  return text.includes('\\') ? ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'` : `'${text.replaceAll("'", "''")}'`;
+  return text.includes('\\')
+    ? ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+    : `'${text.replaceAll("'", "''")}'`;
 }

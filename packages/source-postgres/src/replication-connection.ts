@@ -74,6 +74,7 @@ export class ReplicationConnection {
       },
     );
     // subscribe() settles only when the session is over: an end without an error is a failure too.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the library asks for the shape only
     const over = this.#service.subscribe(plugin, options.slot, formatLsn(options.start)).then(
       () => {
         throw new Error('Connection terminated by the server');
@@ -201,9 +202,7 @@ class StreamPlugin {
     this.#message = message;
   }
 
-  get name(): string {
-    return 'pgoutput';
-  }
+  readonly name = 'pgoutput';
 
   start(client: pg.Client, slotName: string, startLsn: string): Promise<unknown> {
     this.#connected(client);
@@ -213,7 +212,9 @@ class StreamPlugin {
       `publication_names ${quoteText(quoteName(publication))}`,
       ...(messages ? ["messages 'true'"] : []),
     ];
-    return client.query(`START_REPLICATION SLOT ${quoteName(slotName)} LOGICAL ${startLsn} (${options.join(', ')})`);
+    return client.query(
+      `START_REPLICATION SLOT ${quoteName(slotName)} LOGICAL ${startLsn} (${options.join(', ')})`,
+    );
   }
 
   parse(buffer: Buffer): null {

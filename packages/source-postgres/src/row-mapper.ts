@@ -21,7 +21,8 @@ const BYTEA_OID = 17;
 /** What an event costs beside its texts: the event, its entry and its share of a strand, in bytes (measured). */
 const EVENT_OVERHEAD = 400;
 
-const KEY_FUNCTION_RULE = 'Nothing after it was handed out. It must return a string, or null for a row without a key.';
+const KEY_FUNCTION_RULE =
+  'Nothing after it was handed out. It must return a string, or null for a row without a key.';
 
 const NULL_CELL = 0x6e; // n
 const TEXT_CELL = 0x74; // t
@@ -86,7 +87,10 @@ export class RowMapper {
     const position = logPosition(commitLsn, ordinal);
     const count = tuple.uint16();
     if (count !== this.#columns.length) {
-      throw this.#rowError(position, `has ${String(count)} columns where its relation has ${String(this.#columns.length)}`);
+      throw this.#rowError(
+        position,
+        `has ${String(count)} columns where its relation has ${String(this.#columns.length)}`,
+      );
     }
     let bytes = EVENT_OVERHEAD;
     for (let index = 0; index < count; index += 1) {
@@ -151,7 +155,12 @@ export class RowMapper {
     try {
       value = key(this.#record(cells, this.#columns.keys()));
     } catch (cause) {
-      throw postgresError('PG_ROW', `The key function threw for a row of ${this.#table}.`, KEY_FUNCTION_RULE, { cause });
+      throw postgresError(
+        'PG_ROW',
+        `The key function threw for a row of ${this.#table}.`,
+        KEY_FUNCTION_RULE,
+        { cause },
+      );
     }
     if (value === null || typeof value === 'string') return value;
     throw postgresError(

@@ -73,7 +73,13 @@ async function identifySystem(connector: Connector): Promise<Omit<ServerFacts, '
   }
 }
 
-const UNIT_MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MILLIS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** Milliseconds of a setting as SHOW prints it: `1min`, `2500ms`, `0`. */
 function parseDuration(text: string): number {
@@ -85,7 +91,11 @@ function parseDuration(text: string): number {
  * Where the server's timelines branched off: the LSN up to which the log of `timeline` is part of today's
  * history, or null when it is not part of it at all.
  */
-export async function timelineEnd(connector: Connector, today: number, timeline: number): Promise<Lsn | null> {
+export async function timelineEnd(
+  connector: Connector,
+  today: number,
+  timeline: number,
+): Promise<Lsn | null> {
   const client = await connector.replication();
   try {
     const { rows } = await client.query<{ content: string | Buffer }>(`TIMELINE_HISTORY ${String(today)}`);

@@ -40,7 +40,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
     const table = config.outbox && (await findOutboxTable(sql, config.outbox));
     // A mapper made from the catalog's columns throws for one that is missing, as it would for the log's.
     if (table !== null && config.outbox !== null) {
-      void new RowMapper(config.outbox, table.name, table.columns, config.nullKey);
+      new RowMapper(config.outbox, table.name, table.columns, config.nullKey);
     }
     const slot = await findSlot(sql, request.slot, server.version);
     const publication = await ensurePublication(request, sql, server, table, slot);

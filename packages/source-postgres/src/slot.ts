@@ -87,7 +87,11 @@ export interface CreatedSlot {
  * `signal` gives up, its process is ended, or it would go on and leave a slot behind that holds the log.
  */
 export async function createSlot(
-  { connector, slot: name, log }: { readonly connector: Connector; readonly slot: string; readonly log: Logger },
+  {
+    connector,
+    slot: name,
+    log,
+  }: { readonly connector: Connector; readonly slot: string; readonly log: Logger },
   sql: pg.Client,
   snapshot: boolean,
   signal: AbortSignal,
@@ -100,7 +104,10 @@ export async function createSlot(
   };
   signal.addEventListener('abort', abort, { once: true });
   const patience = setTimeout(() => {
-    log.warn({ slot: name }, 'creating the slot waits for transactions that are open (see pg_stat_activity, backend_xid)');
+    log.warn(
+      { slot: name },
+      'creating the slot waits for transactions that are open (see pg_stat_activity, backend_xid)',
+    );
   }, PATIENCE);
   try {
     signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { quoteName, quoteText } from './quote.js';
 import { RowMapper } from './row-mapper.js';
 import type { SnapshotOrder } from './snapshot-order.js';
 import { toPostgresMicros } from './timestamps.js';
-import { TransactionSnapshot } from './transaction-snapshot.js';
+import type { TransactionSnapshot } from './transaction-snapshot.js';
 
 /** Rows of one fetch. */
 const FETCH = 1_000;
@@ -66,7 +66,9 @@ export class SnapshotReader {
   async *read(): AsyncGenerator<readonly PostgresEvent[]> {
     const { sql } = this.#request;
     await this.#anchorBounds();
-    await sql.query(`declare strandline_snapshot no scroll cursor for ${this.#select()} ${this.#orderBy('')}`);
+    await sql.query(
+      `declare strandline_snapshot no scroll cursor for ${this.#select()} ${this.#orderBy('')}`,
+    );
     for (;;) {
       const rows = await this.#query(`fetch ${String(FETCH)} from strandline_snapshot`);
       if (rows.length === 0) break;
@@ -135,7 +137,11 @@ export class SnapshotReader {
     const xid = Number(cells[count] ?? 0);
     const context: TransactionContext = { xid, commitMicros: toPostgresMicros(Date.now()) };
     this.#ordinal += 1;
-    const event = this.#layout.mapper.fromValues(cells.slice(count + 1), { position, context, ordinal: this.#ordinal });
+    const event = this.#layout.mapper.fromValues(cells.slice(count + 1), {
+      position,
+      context,
+      ordinal: this.#ordinal,
+    });
     const { resumed } = this.#request;
     // Not in the original snapshot: inserted since, or there before and updated since.
     const streamed = resumed !== null && !resumed.original.covers(xid) && resumed.inserted.has(event.id);
@@ -154,7 +160,11 @@ export class SnapshotReader {
   }
 
   async #query(text: string): Promise<(string | null)[][]> {
-    const result = await this.#request.sql.query<(string | null)[]>({ text, rowMode: 'array', types: RAW_TEXT });
+    const result = await this.#request.sql.query<(string | null)[]>({
+      text,
+      rowMode: 'array',
+      types: RAW_TEXT,
+    });
     return result.rows;
   }
 }

@@ -35,19 +35,20 @@ class PostgresSource implements Source {
   async open(open: OpenRequest): Promise<SourceStream> {
     const request = this.#sessionRequest(open);
     const { initialDelay, maxDelay } = this.#config.reconnect;
-    let standby = false;
-    for (let attempt = 0; ; ) {
+    const seen = { standby: false };
+    for (let attempt = 0; ;) {
       try {
         return await this.#open(request, {
           ...open,
           standby: (owner) => {
-            standby = true;
+            seen.standby = true;
             open.standby(owner);
           },
         });
       } catch (error) {
         // On the way up every fault is reported at once; a standby has seen it all work and stays.
-        const again = error instanceof StartOverError || isSlotInUse(error) || (standby && isTransient(error));
+        const again =
+          error instanceof StartOverError || isSlotInUse(error) || (seen.standby && isTransient(error));
         if (open.signal.aborted || !again) throw explain(error, request);
         const delay = Math.min(maxDelay, initialDelay * 2 ** attempt);
         attempt += 1;
@@ -67,22 +68,41 @@ class PostgresSource implements Source {
         sql: session.sql,
         mode: this.#config.standby,
         pipeline: open.pipeline,
-        standby: open.standby,
+        standby: (owner) => {
+          open.standby(owner);
+        },
         signal: open.signal,
       });
       start = await startingPoint(session, request, open);
-      const snapshot = start.offset !== null && inSnapshot(start.offset.watermark) ? snapshotPhase(request, start.offset) : null;
+      const snapshot =
+        start.offset !== null && inSnapshot(start.offset.watermark)
+          ? snapshotPhase(request, start.offset)
+          : null;
       await snapshot?.prepare(session, start.exportedSnapshot);
       await start.release();
       const pending = new Pending();
       const resume = { lsn: start.lsn, ordinal: 0 };
       const { silenceTimeout } = this.#config;
-      live = await LiveLog.start(session, { request, resume, confirmed: resume.lsn, silenceTimeout, pending });
+      live = await LiveLog.start(session, {
+        request,
+        resume,
+        confirmed: resume.lsn,
+        silenceTimeout,
+        pending,
+      });
       // Nothing is wanted before the offset is claimed.
       live.pause();
       const offset = await open.claim(start.seed);
       if (movedBack(offset, start)) throw new StartOverError('the offset was moved back meanwhile');
-      return new PostgresStream({ request, pipeline: open.pipeline, offset, pending, live, snapshot, log: open.log });
+      return new PostgresStream({
+        request,
+        pipeline: open.pipeline,
+        offset,
+        pending,
+        live,
+        snapshot,
+        log: open.log,
+      });
     } catch (error) {
       await start?.release();
       await live?.close();
@@ -93,7 +113,10 @@ class PostgresSource implements Source {
 
   #sessionRequest(open: OpenRequest): SessionRequest {
     const { slot, publication, connection, connectTimeout } = this.#config;
-    const defaultName = `strandline_${open.pipeline.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}`.slice(0, 63);
+    const defaultName = `strandline_${open.pipeline.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}`.slice(
+      0,
+      63,
+    );
     return {
       config: this.#config,
       slot: slot ?? defaultName,

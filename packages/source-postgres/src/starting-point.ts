@@ -42,12 +42,14 @@ export async function startingPoint(
 ): Promise<StartingPoint> {
   const saved = await open.load();
   const slot = await findSlot(session.sql, request.slot, session.server.version);
-  if (saved === null) return slot === null ? firstRun(session, request, open) : withoutOffset(session, request, slot);
+  if (saved === null)
+    return slot === null ? firstRun(session, request, open) : withoutOffset(session, request, slot);
   await checkIdentity(request.connector, session.server, saved, session.identity);
   const snapshot = snapshotIdentityOf(saved);
   // The first start ended before the snapshot was taken: nothing was handed out yet.
   if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open);
-  if (slot === null) throw slotMissing(request.slot, `, though the pipeline has an offset (${saved.watermark})`);
+  if (slot === null)
+    throw slotMissing(request.slot, `, though the pipeline has an offset (${saved.watermark})`);
   const reading = inSnapshot(saved.watermark);
   const lsn = reading ? parseLsn(snapshot?.snapshotLsn ?? '') : logLsn(saved.watermark);
   if (lsn === null || slot.confirmed > lsn) throw slotAdvanced(request.slot, slot.confirmed, saved.watermark);
@@ -65,7 +67,11 @@ function logLsn(position: string): Lsn | null {
 }
 
 /** The slot is there, the offset is not: the slot remembers what was confirmed, which was saved before. */
-function withoutOffset({ identity }: Session, { config, slot: name, log }: SessionRequest, slot: SlotFacts): StartingPoint {
+function withoutOffset(
+  { identity }: Session,
+  { config, slot: name, log }: SessionRequest,
+  slot: SlotFacts,
+): StartingPoint {
   if (config.start === 'snapshot') {
     throw postgresError(
       'PG_OFFSET_MISSING',
@@ -74,14 +80,24 @@ function withoutOffset({ identity }: Session, { config, slot: name, log }: Sessi
     );
   }
   const watermark = logPosition(slot.confirmed, 0);
-  log.warn({ slot: name, position: watermark }, 'no saved offset, but the slot is there: resuming where the slot stands');
+  log.warn(
+    { slot: name, position: watermark },
+    'no saved offset, but the slot is there: resuming where the slot stands',
+  );
   return resuming(null, slot.confirmed, { identity, watermark });
 }
 
-async function firstRun(session: Session, request: SessionRequest, open: OpenRequest): Promise<StartingPoint> {
+async function firstRun(
+  session: Session,
+  request: SessionRequest,
+  open: OpenRequest,
+): Promise<StartingPoint> {
   const { sql } = session;
   if (!request.config.create) {
-    throw slotMissing(request.slot, `, and create is off. Create it (select pg_create_logical_replication_slot(${quoteText(request.slot)}, 'pgoutput');), or set create: true`);
+    throw slotMissing(
+      request.slot,
+      `, and create is off. Create it (select pg_create_logical_replication_slot(${quoteText(request.slot)}, 'pgoutput');), or set create: true`,
+    );
   }
   await lockCreation(sql, request.slot, open.signal);
   try {
@@ -90,15 +106,24 @@ async function firstRun(session: Session, request: SessionRequest, open: OpenReq
       : await firstRunFromNow(session, request, open);
   } catch (error) {
     // 42710: the slot appeared since we looked.
-    throw errorCodeOf(error) === '42710' ? new StartOverError('the slot was created by another process') : error;
+    throw errorCodeOf(error) === '42710'
+      ? new StartOverError('the slot was created by another process')
+      : error;
   } finally {
     await sql.query('select pg_advisory_unlock_all()');
   }
 }
 
-async function firstRunFromNow(session: Session, request: SessionRequest, open: OpenRequest): Promise<StartingPoint> {
+async function firstRunFromNow(
+  session: Session,
+  request: SessionRequest,
+  open: OpenRequest,
+): Promise<StartingPoint> {
   const slot = await createSlot(request, session.sql, false, open.signal);
-  request.log.info({ slot: request.slot, position: logPosition(slot.consistentPoint, 0) }, 'created the replication slot');
+  request.log.info(
+    { slot: request.slot, position: logPosition(slot.consistentPoint, 0) },
+    'created the replication slot',
+  );
   const seed = { identity: session.identity, watermark: logPosition(slot.consistentPoint, 0) };
   return resuming(null, slot.consistentPoint, seed);
 }
@@ -130,7 +155,10 @@ async function firstRunFromSnapshot(
       watermark: SNAPSHOT_START,
     };
     const offset = await open.claim(seed);
-    request.log.info({ slot: request.slot, consistentPoint: formatLsn(slot.consistentPoint) }, 'created the replication slot: reading the rows that are there');
+    request.log.info(
+      { slot: request.slot, consistentPoint: formatLsn(slot.consistentPoint) },
+      'created the replication slot: reading the rows that are there',
+    );
     return {
       offset,
       lsn: slot.consistentPoint,

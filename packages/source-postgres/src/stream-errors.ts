@@ -10,7 +10,7 @@ export function streamError(error: unknown, slot: string, publication: string): 
   switch (errorCodeOf(error)) {
     // undefined_object: of a slot, or of the publication at that place in the log
     case '42704':
-      if (/publication/.test(message)) {
+      if (message.includes('publication')) {
         return postgresError(
           'PG_PUBLICATION_MISSING',
           `The publication ${publication} did not exist yet at the slot's place in the log (${message}).`,

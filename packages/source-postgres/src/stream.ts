@@ -56,12 +56,12 @@ export class PostgresStream implements SourceStream {
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
-    while (!this.#closing.signal.aborted) {
+    while (!this.#isClosed()) {
       try {
         if (this.#snapshot !== null) yield* this.#readSnapshot(this.#snapshot);
         yield* this.#readLog();
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
+        if (this.#isClosed()) return;
         await this.#recover(error);
       }
     }
@@ -91,8 +91,12 @@ export class PostgresStream implements SourceStream {
     await this.#live.close();
   }
 
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   #state(): SourceStatus['state'] {
-    if (this.#closing.signal.aborted) return 'closed';
+    if (this.#isClosed()) return 'closed';
     if (this.#reconnecting) return 'reconnecting';
     if (this.#snapshot !== null) return 'snapshot';
     return this.#live.paused ? 'paused' : 'streaming';
@@ -103,7 +107,7 @@ export class PostgresStream implements SourceStream {
       yield batch;
       // The replication session is what owns the slot: without it somebody else may be reading.
       if (this.#live.failure !== null) throw this.#live.failure.error;
-      if (this.#closing.signal.aborted) return;
+      if (this.#isClosed()) return;
     }
     this.#snapshot = null;
   }
@@ -112,7 +116,7 @@ export class PostgresStream implements SourceStream {
     const { pending, request } = this.#parts;
     const gated = request.config.visibility === 'committed';
     this.#live.resume();
-    while (!this.#closing.signal.aborted) {
+    while (!this.#isClosed()) {
       const { gate } = this.#live;
       const batch = pending.take(gated ? gate.isVisible : always);
       if (batch !== null) {
@@ -144,13 +148,13 @@ export class PostgresStream implements SourceStream {
         this.#live = await this.#reconnect();
         break;
       } catch (next) {
-        if (this.#closing.signal.aborted) return;
+        if (this.#isClosed()) return;
         error = next;
       }
     }
     this.#reconnecting = false;
     this.#reconnects += 1;
-    if (this.#closing.signal.aborted) await this.#live.close();
+    if (this.#isClosed()) await this.#live.close();
     else log.info({ reconnects: this.#reconnects }, 'connected to Postgres again');
   }
 
@@ -188,7 +192,8 @@ export class PostgresStream implements SourceStream {
         { position },
       );
     }
-    if (identity.publication !== before.identity.publication) throw publicationChanged(request.slot, position);
+    if (identity.publication !== before.identity.publication)
+      throw publicationChanged(request.slot, position);
     if (server.timeline !== before.server.timeline) {
       await checkHistory(request.connector, server, before.server.timeline, position, resume.lsn);
     }

@@ -1,0 +1,116 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+/** The built demo, as `npm start` runs it once everything is installed and built. */
+const main = path.resolve(import.meta.dirname, '..', '..', 'packages', 'demo', 'dist', 'main.js');
+const timeoutMs = 90_000;
+/** A supervisor notices at once that its parent is gone, and then gives the server five seconds to stop. */
+const goneWithinMs = 10_000;
+
+/** One run of the demo. Its processes are known by a variable that they inherit: Postgres leaves the group. */
+class DemoRun {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+  readonly #closed: Promise<unknown>;
+  readonly #mark = `STRANDLINE_DEMO_TEST=${randomUUID()}`;
+
+  constructor(...args: string[]) {
+    const [name, value] = this.#mark.split('=') as [string, string];
+    this.child = spawn(process.execPath, [main, ...args], {
+      env: { ...process.env, [name]: value, REDIS_URL: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk) => (this.stdout += chunk));
+    this.child.stderr?.on('data', (chunk) => (this.stderr += chunk));
+    this.#closed = once(this.child, 'close');
+  }
+
+  async exit(): Promise<number | null> {
+    await this.#closed;
+    return this.child.exitCode;
+  }
+
+  /** Resolves when the demo is in full swing. */
+  async underWay(): Promise<void> {
+    while (!this.stderr.includes('committed')) {
+      if (this.child.exitCode !== null) throw new Error(`The demo ended before it was under way:\n${this.stderr}`);
+      await once(this.child.stderr as Readable, 'data');
+    }
+  }
+
+  /** Command lines of what runs of it. */
+  processes(): string[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && read(`/proc/${name}/environ`).split('\0').includes(this.#mark))
+      .map((pid) => read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim())
+      .filter((command) => command !== '');
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return ''; // it has ended, or is another user's
+  }
+}
+
+describe.runIf(process.platform === 'linux')('the demo', () => {
+  let run: DemoRun | undefined;
+  afterEach(() => run?.child.kill('SIGKILL'));
+
+  test(
+    'Strandline misses nothing through two kills, the id cursor does, and nothing is left running',
+    async () => {
+      run = new DemoRun('--json', '--seconds', '6');
+      const exitCode = await run.exit();
+
+      expect(run.stdout, run.stderr).toMatch(/^\{.*\}\n$/);
+      const line = JSON.parse(run.stdout);
+      expect(line).toEqual({
+        committed: expect.any(Number),
+        handled: line.committed,
+        missed: 0,
+        duplicates: expect.any(Number),
+        orderViolations: 0,
+        kills: 2,
+        idCursor: { seen: expect.any(Number), missed: line.committed - line.idCursor.seen },
+      });
+      expect(line.committed).toBeGreaterThan(100);
+      expect(line.idCursor.missed).toBeGreaterThan(0);
+      expect(exitCode).toBe(0);
+      expect(run.processes()).toEqual([]);
+    },
+    timeoutMs,
+  );
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGKILL', null],
+  ] as const)(
+    'nothing is left running after %s',
+    async (signal, exitCode) => {
+      run = new DemoRun('--json');
+      await run.underWay();
+      expect(run.processes().length).toBeGreaterThan(3);
+
+      run.child.kill(signal);
+
+      expect(await run.exit()).toBe(exitCode);
+      await vi.waitFor(() => expect(run?.processes()).toEqual([]), { timeout: goneWithinMs, interval: 50 });
+    },
+    timeoutMs,
+  );
+
+  test('wrong arguments are answered with the usage and exit code 2', async () => {
+    run = new DemoRun('--seconds', 'soon');
+    expect(await run.exit()).toBe(2);
+    expect(run.stderr).toContain('--seconds is soon; it must be a number from 4 to 3600.');
+  });
+});

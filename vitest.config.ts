@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(`${path}/src/index.ts`, import.meta.url));
+
+/** Tests run on the sources; what is started as a process of its own (CLI, demo) is the build. */
+const alias = {
+  '@strandline/cli': source('packages/cli'),
+  '@strandline/core': source('packages/core'),
+  '@strandline/offsets-local': source('packages/offsets-local'),
+  '@strandline/offsets-redis': source('packages/offsets-redis'),
+  '@strandline/pipeline': source('packages/pipeline'),
+  '@strandline/source-postgres': source('packages/source-postgres'),
+  '@strandline/test-kit': source('test/kit'),
+  strandline: source('packages/strandline'),
+};
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/test/**/*.test.ts',
+            'test/kit/test/**/*.test.ts',
+            'test/architecture/**/*.test.ts',
+          ],
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'simulation',
+          include: ['test/simulation/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'servers',
+          include: ['infra/servers/test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
+          globalSetup: ['test/kit/src/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+    maxWorkers: 2,
+  },
+});
