@@ -24,7 +24,9 @@ await import(new URL('../packages/demo/dist/main.js', import.meta.url).href);
 function requireNode(major, minor) {
   const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
   if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
-  process.stderr.write(`Strandline needs Node ${major}.${minor} or newer; this is ${process.versions.node}.\n`);
+  process.stderr.write(
+    `Strandline needs Node ${major}.${minor} or newer; this is ${process.versions.node}.\n`,
+  );
   process.exit(1);
 }
 
@@ -41,7 +43,14 @@ async function install() {
 async function build() {
   say('Building …');
   const turbo = path.join(root, 'node_modules', 'turbo', 'bin', 'turbo');
-  await run(process.execPath, turbo, 'run', 'build', '--filter=@strandline/demo', '--output-logs=errors-only');
+  await run(
+    process.execPath,
+    turbo,
+    'run',
+    'build',
+    '--filter=@strandline/demo',
+    '--output-logs=errors-only',
+  );
 }
 
 /** The npm that runs this script, when one does; the one on the PATH otherwise. */

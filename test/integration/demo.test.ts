@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,9 +12,19 @@ const timeoutMs = 90_000;
 /** A supervisor notices at once that its parent is gone, and then gives the server five seconds to stop. */
 const goneWithinMs = 10_000;
 
+interface DemoLine {
+  readonly committed: number;
+  readonly handled: number;
+  readonly missed: number;
+  readonly duplicates: number;
+  readonly orderViolations: number;
+  readonly kills: number;
+  readonly idCursor: { readonly seen: number; readonly missed: number };
+}
+
 /** One run of the demo. Its processes are known by a variable that they inherit: Postgres leaves the group. */
 class DemoRun {
-  readonly child: ChildProcess;
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
   stdout = '';
   stderr = '';
   readonly #closed: Promise<unknown>;
@@ -26,8 +36,8 @@ class DemoRun {
       env: { ...process.env, [name]: value, REDIS_URL: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.child.stdout?.on('data', (chunk) => (this.stdout += chunk));
-    this.child.stderr?.on('data', (chunk) => (this.stderr += chunk));
+    this.child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
+    this.child.stderr.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));
     this.#closed = once(this.child, 'close');
   }
 
@@ -39,8 +49,9 @@ class DemoRun {
   /** Resolves when the demo is in full swing. */
   async underWay(): Promise<void> {
     while (!this.stderr.includes('committed')) {
-      if (this.child.exitCode !== null) throw new Error(`The demo ended before it was under way:\n${this.stderr}`);
-      await once(this.child.stderr as Readable, 'data');
+      if (this.child.exitCode !== null)
+        throw new Error(`The demo ended before it was under way:\n${this.stderr}`);
+      await once(this.child.stderr, 'data');
     }
   }
 
@@ -72,15 +83,15 @@ describe.runIf(process.platform === 'linux')('the demo', () => {
       const exitCode = await run.exit();
 
       expect(run.stdout, run.stderr).toMatch(/^\{.*\}\n$/);
-      const line = JSON.parse(run.stdout);
+      const line = JSON.parse(run.stdout) as DemoLine;
       expect(line).toEqual({
-        committed: expect.any(Number),
+        committed: line.committed,
         handled: line.committed,
         missed: 0,
-        duplicates: expect.any(Number),
+        duplicates: line.duplicates,
         orderViolations: 0,
         kills: 2,
-        idCursor: { seen: expect.any(Number), missed: line.committed - line.idCursor.seen },
+        idCursor: { seen: line.idCursor.seen, missed: line.committed - line.idCursor.seen },
       });
       expect(line.committed).toBeGreaterThan(100);
       expect(line.idCursor.missed).toBeGreaterThan(0);
@@ -103,7 +114,12 @@ describe.runIf(process.platform === 'linux')('the demo', () => {
       run.child.kill(signal);
 
       expect(await run.exit()).toBe(exitCode);
-      await vi.waitFor(() => expect(run?.processes()).toEqual([]), { timeout: goneWithinMs, interval: 50 });
+      await vi.waitFor(
+        () => {
+          expect(run?.processes()).toEqual([]);
+        },
+        { timeout: goneWithinMs, interval: 50 },
+      );
     },
     timeoutMs,
   );

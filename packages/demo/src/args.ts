@@ -32,7 +32,9 @@ export function parseArguments(args: readonly string[]): DemoArguments {
   const { values } = parse(args);
   const seconds = Number(values.seconds);
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
-    throw new UsageError(`--seconds is ${values.seconds}; it must be a number from ${MIN_SECONDS} to ${MAX_SECONDS}.`);
+    throw new UsageError(
+      `--seconds is ${values.seconds}; it must be a number from ${MIN_SECONDS} to ${MAX_SECONDS}.`,
+    );
   }
   return { seconds, json: values.json, keep: values.keep, help: values.help };
 }

@@ -6,7 +6,9 @@ export class Background {
 
   constructor(run: (stopping: AbortSignal) => Promise<void>) {
     this.#running = run(this.#stopping.signal);
-    this.#running.catch((error: unknown) => this.#failed.abort(error));
+    this.#running.catch((error: unknown) => {
+      this.#failed.abort(error);
+    });
   }
 
   get failed(): AbortSignal {

@@ -23,7 +23,9 @@ export class Board {
 
   constructor(options: BoardOptions) {
     this.#options = options;
-    this.#drawing = setInterval(() => this.#draw(), options.view.everyMs);
+    this.#drawing = setInterval(() => {
+      this.#draw();
+    }, options.view.everyMs);
     this.counting = new Background(async (stopping) => {
       while (!stopping.aborted) {
         this.#counts = await options.count();

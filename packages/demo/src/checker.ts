@@ -58,7 +58,7 @@ export function check(committed: readonly CommittedEvent[], deliveries: readonly
 
   for (const delivery of deliveries) {
     const place = places.get(delivery.id);
-    if (place === undefined || place.key !== delivery.key) {
+    if (place?.key !== delivery.key) {
       violations.push(violation('phantom', delivery));
       continue;
     }

@@ -47,15 +47,16 @@ export class IdCursor {
   }
 
   async #poll(pool: pg.Pool): Promise<void> {
-    const { rows } = await pool.query<OutboxRow>('SELECT id, order_id FROM outbox WHERE id > $1 ORDER BY id', [
-      this.#highestId,
-    ]);
+    const { rows } = await pool.query<OutboxRow>(
+      'SELECT id, order_id FROM outbox WHERE id > $1 ORDER BY id',
+      [this.#highestId],
+    );
     const last = rows.at(-1);
     if (last === undefined) return;
-    await pool.query('INSERT INTO polled (outbox_id, order_id) SELECT * FROM unnest($1::bigint[], $2::bigint[])', [
-      rows.map((row) => row.id),
-      rows.map((row) => row.order_id),
-    ]);
+    await pool.query(
+      'INSERT INTO polled (outbox_id, order_id) SELECT * FROM unnest($1::bigint[], $2::bigint[])',
+      [rows.map((row) => row.id), rows.map((row) => row.order_id)],
+    );
     this.#highestId = last.id;
     this.#seen += rows.length;
   }

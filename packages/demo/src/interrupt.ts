@@ -26,7 +26,9 @@ export function interruptSignal(): AbortSignal {
       interrupt.abort(new Interrupted(`Interrupted by ${name}.`, exitCode));
     });
   }
-  watchParent(() => interrupt.abort(new Interrupted('The process that started the demo is gone.', 1)));
+  watchParent(() => {
+    interrupt.abort(new Interrupted('The process that started the demo is gone.', 1));
+  });
   return interrupt.signal;
 }
 
@@ -51,10 +53,10 @@ function lineage(): string {
   return isNpmScript && process.platform === 'linux' ? `${parent} ${parentOf(parent)}` : parent;
 }
 
-function parentOf(pid: string): string | undefined {
+function parentOf(pid: string): string {
   try {
-    return /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
   } catch {
-    return undefined; // it has just ended, which the next look sees
+    return ''; // it has just ended, which the next look sees
   }
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { queryOne } from './database.js';
 import type { IdCursor } from './id-cursor.js';
 
 /** What the view shows while the demo runs. The verdict at the end is the checker's, not this. */
@@ -46,8 +47,7 @@ interface CountsRow {
 export async function readLiveCounts(pool: pg.Pool, cursor: IdCursor): Promise<LiveCounts> {
   // Taken before the query, so that a poll in between can't make rows look missed.
   const { highestId, seen } = cursor;
-  const { rows } = await pool.query<CountsRow>(QUERY, [highestId]);
-  const row = rows[0] as CountsRow;
+  const row = await queryOne<CountsRow>(pool, QUERY, [highestId]);
   return {
     committed: row.committed,
     handled: row.handled,

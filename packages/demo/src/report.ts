@@ -52,7 +52,9 @@ export async function readReport(
 /** The demo's promise, and that it was put to the test as planned. */
 export function isKept(report: Report): boolean {
   const { strandline, kills, plannedKills } = report;
-  return strandline.missed.length === 0 && strandline.violations.length === 0 && kills.length === plannedKills;
+  return (
+    strandline.missed.length === 0 && strandline.violations.length === 0 && kills.length === plannedKills
+  );
 }
 
 export function toJson(report: Report): string {

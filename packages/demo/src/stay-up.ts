@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { queryOne } from './database.js';
 import { Interrupted } from './interrupt.js';
 import type { View } from './view.js';
 
@@ -14,8 +15,8 @@ const QUERY = `
 export async function stayUp(pool: pg.Pool, view: View, signal: AbortSignal): Promise<void> {
   let shown = '';
   while (!signal.aborted) {
-    const { rows } = await pool.query<{ committed: number; handled: number }>(QUERY);
-    const line = `  committed ${rows[0]?.committed}, handled ${rows[0]?.handled}`;
+    const { committed, handled } = await queryOne<{ committed: number; handled: number }>(pool, QUERY);
+    const line = `  committed ${committed}, handled ${handled}`;
     if (line !== shown) view.say(line);
     shown = line;
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);

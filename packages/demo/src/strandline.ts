@@ -49,7 +49,9 @@ export class StrandlineUnderFire {
     this.#deathWanted = false;
     const worker = await WorkerProcess.start({ ...this.#settings, run: this.#run }, this.#logFile);
     this.#worker = worker;
-    void worker.exited.then((exit) => this.#onExit(exit));
+    void worker.exited.then((exit) => {
+      this.#onExit(exit);
+    });
     await this.#until('runs', () => this.#isRunning(), signal);
   }
 
@@ -72,7 +74,8 @@ export class StrandlineUnderFire {
   async stop(): Promise<void> {
     this.#deathWanted = true;
     const exit = await this.#worker?.stop();
-    if (exit !== undefined && exit.code !== 0) throw this.#trouble(`Strandline did not drain: ${describeExit(exit)}.`);
+    if (exit !== undefined && exit.code !== 0)
+      throw this.#trouble(`Strandline did not drain: ${describeExit(exit)}.`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -80,7 +83,10 @@ export class StrandlineUnderFire {
   }
 
   async #until(does: string, condition: () => boolean, signal: AbortSignal): Promise<void> {
-    const isTrue = await until(condition, { signal: AbortSignal.any([signal, this.failed]), withinMs: UP_WITHIN_MS });
+    const isTrue = await until(condition, {
+      signal: AbortSignal.any([signal, this.failed]),
+      withinMs: UP_WITHIN_MS,
+    });
     if (!isTrue) throw this.#trouble(`Strandline should have come to where it ${does}, and did not.`);
   }
 
@@ -105,5 +111,5 @@ export class StrandlineUnderFire {
 }
 
 function describeExit({ code, signal }: WorkerExit): string {
-  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+  return signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
 }

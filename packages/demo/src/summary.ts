@@ -26,7 +26,9 @@ function idCursorLines({ idCursor, example }: Report, ink: Ansis): string[] {
   return [
     `${ink.bold('The id cursor')} ${ink.dim('(WHERE id > $last ORDER BY id)')}`,
     `  saw ${number(idCursor.handled)} and ${ink.red(missed)}; ${number(wrongOrders)} orders came out with a wrong history.`,
-    ...(example === undefined ? [] : [`  For one, it never learned of "${example.type}" for order ${example.key}.`]),
+    ...(example === undefined
+      ? []
+      : [`  For one, it never learned of "${example.type}" for order ${example.key}.`]),
     '  Why: a transaction takes its id early, but its row appears only when it commits.',
     '  One that lingers commits a small id after the cursor has passed it, and the',
     '  cursor never looks back.',
@@ -36,7 +38,9 @@ function idCursorLines({ idCursor, example }: Report, ink: Ansis): string[] {
 function strandlineLines(report: Report, ink: Ansis): string[] {
   const { strandline, kills, plannedKills } = report;
   const isClean = strandline.missed.length === 0 && strandline.violations.length === 0;
-  const returns = kills.flatMap(({ backAfter }) => (backAfter === undefined ? [] : [`${backAfter.toFixed(1)} s`]));
+  const returns = kills.flatMap(({ backAfter }) =>
+    backAfter === undefined ? [] : [`${backAfter.toFixed(1)} s`],
+  );
   const verdict = `missed ${number(strandline.missed.length)}, out of order ${number(strandline.violations.length)}`;
   return [
     `${ink.bold('Strandline')} ${ink.dim('(reads the log, in commit order, one strand per order)')}`,

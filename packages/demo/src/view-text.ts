@@ -8,7 +8,8 @@ const BAR_WIDTH = 30;
 export function blockOf(progress: Progress, ink: Ansis): string {
   const { counts, worker } = progress;
   const label = (text: string) => ink.bold(text.padEnd(12));
-  const misses = (count: number) => (count === 0 ? ink.green : ink.red)(`${number(count).padStart(7)} missed`);
+  const misses = (count: number) =>
+    (count === 0 ? ink.green : ink.red)(`${number(count).padStart(7)} missed`);
   return [
     '',
     `  ${bar(progress, ink)} ${progress.elapsed.toFixed(1)} s  ${ink.dim(phaseOf(progress))}`,
@@ -34,7 +35,7 @@ export function lineOf(progress: Progress): string {
     `id cursor: seen ${counts.seen}, missed ${counts.cursorMissed}`,
     `Strandline: handled ${counts.handled}, missed ${counts.strandlineMissed}, ` +
       `lag ${counts.committed - counts.handled} events, busy strands ${worker?.running ?? 0}, ` +
-      `${worker === undefined ? 'down' : worker.state}`,
+      (worker === undefined ? 'down' : worker.state),
     `kills ${progress.kills.length}/${progress.plannedKills}`,
   ].join(' | ');
 }
@@ -56,7 +57,9 @@ function phaseOf(progress: Progress): string {
 function processOf({ worker, run, phase }: Progress, ink: Ansis): string {
   if (phase === 'done') return ink.green(`life ${run}, drained and ended`);
   if (worker === undefined) return ink.yellow(`life ${run}, coming up`);
-  return worker.state === 'running' ? ink.green(`life ${run}, running`) : ink.yellow(`life ${run}, ${worker.state}`);
+  return worker.state === 'running'
+    ? ink.green(`life ${run}, running`)
+    : ink.yellow(`life ${run}, ${worker.state}`);
 }
 
 function killsOf({ kills, plannedKills, counts }: Progress, ink: Ansis): string {

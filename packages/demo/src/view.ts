@@ -27,7 +27,9 @@ function redrawnView(stream: NodeJS.WriteStream): View {
   return {
     everyMs: 100,
     ink,
-    say: (text) => redraw.persist(text),
+    say: (text) => {
+      redraw.persist(text);
+    },
     show(progress) {
       redraw(blockOf(progress, ink));
       if (progress.phase === 'done') redraw.done();

@@ -21,7 +21,11 @@ export class WorkerProcess {
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    this.exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as WorkerExit);
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve({ code, signal });
+      });
+    });
     child.on('message', (status) => (this.#status = status as WorkerStatus));
   }
 

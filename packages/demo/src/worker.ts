@@ -39,13 +39,10 @@ const pipeline = definePipeline({
     try {
       await delay(Math.random() * WORK_MS);
       if (ctx.attempt === 1 && Math.random() < FAILURES) throw new Error('The carrier did not answer.');
-      await shop.query('INSERT INTO handled (order_id, outbox_id, run, attempt, alone) VALUES ($1, $2, $3, $4, $5)', [
-        event.key,
-        event.id,
-        settings.run,
-        ctx.attempt,
-        alone,
-      ]);
+      await shop.query(
+        'INSERT INTO handled (order_id, outbox_id, run, attempt, alone) VALUES ($1, $2, $3, $4, $5)',
+        [event.key, event.id, settings.run, ctx.attempt, alone],
+      );
       handled += 1;
     } finally {
       busyOrders.delete(event.key);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Background } from './background.js';
-import { openPool } from './database.js';
+import { openPool, queryOne } from './database.js';
 import { OpenOrders } from './open-orders.js';
 import { FINAL_STATE, nextState, STATES, type OrderState } from './shop.js';
 
@@ -38,7 +38,12 @@ export function startWriters({ url, writers, lingerMs }: WritersOptions): Backgr
   });
 }
 
-async function write(pool: pg.Pool, open: OpenOrders, lingerMs: number, stopping: AbortSignal): Promise<void> {
+async function write(
+  pool: pg.Pool,
+  open: OpenOrders,
+  lingerMs: number,
+  stopping: AbortSignal,
+): Promise<void> {
   const client = await pool.connect();
   try {
     while (!stopping.aborted) await transact(client, open, lingerMs);
@@ -59,47 +64,42 @@ async function transact(client: pg.PoolClient, open: OpenOrders, lingerMs: numbe
     await client.query('ROLLBACK');
     return;
   }
-  await client.query('INSERT INTO outbox (id, order_id, version, type, payload) VALUES ($1, $2, $3, $4, $5)', [
-    id,
-    move.orderId,
-    move.version,
-    `order.${move.state}`,
-    JSON.stringify({ order: move.orderId, state: move.state }),
-  ]);
+  await client.query(
+    'INSERT INTO outbox (id, order_id, version, type, payload) VALUES ($1, $2, $3, $4, $5)',
+    [
+      id,
+      move.orderId,
+      move.version,
+      `order.${move.state}`,
+      JSON.stringify({ order: move.orderId, state: move.state }),
+    ],
+  );
   await client.query('COMMIT');
   if (chosen === undefined) open.add(move.orderId);
   if (move.state === FINAL_STATE) open.remove(move.orderId);
 }
 
 async function takeId(client: pg.PoolClient): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(`SELECT nextval('outbox_id') AS id`);
-  return first(rows).id;
+  const { id } = await queryOne<{ id: string }>(client, `SELECT nextval('outbox_id') AS id`);
+  return id;
 }
 
 async function place(client: pg.PoolClient): Promise<Move> {
-  const { rows } = await client.query<{ id: string }>(
-    'INSERT INTO orders (state, version) VALUES ($1, 1) RETURNING id',
-    [STATES[0]],
-  );
-  return { orderId: first(rows).id, state: STATES[0], version: 1 };
+  const sql = 'INSERT INTO orders (state, version) VALUES ($1, 1) RETURNING id';
+  const { id } = await queryOne<{ id: string }>(client, sql, [STATES[0]]);
+  return { orderId: id, state: STATES[0], version: 1 };
 }
 
 /** Moves an order one step on. Its row stays locked until the commit, so its events have one commit order. */
 async function advance(client: pg.PoolClient, orderId: string): Promise<Move | undefined> {
-  const { rows } = await client.query<{ state: OrderState; version: number }>(
+  const order = await queryOne<{ state: OrderState; version: number }>(
+    client,
     'SELECT state, version FROM orders WHERE id = $1 FOR UPDATE',
     [orderId],
   );
-  const order = first(rows);
   const state = nextState(order.state);
   if (state === undefined) return undefined;
   const version = order.version + 1;
   await client.query('UPDATE orders SET state = $2, version = $3 WHERE id = $1', [orderId, state, version]);
   return { orderId, state, version };
-}
-
-function first<Row>(rows: readonly Row[]): Row {
-  const row = rows[0];
-  if (row === undefined) throw new Error('The shop expected a row and got none.');
-  return row;
 }
