@@ -5,6 +5,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   readonly position?: Position | undefined;
   readonly key?: string | undefined;
+  /** It may come right by itself: the same call can work later. Default false. */
+  readonly transient?: boolean | undefined;
 }
 
 /**
@@ -18,6 +20,8 @@ export class StrandlineError<Code extends string = string> extends Error {
   readonly remedy: string;
   readonly position: Position | undefined;
   readonly key: string | undefined;
+  /** It may come right by itself. A pipeline that has run before tries again; at the start it is reported. */
+  readonly transient: boolean;
 
   constructor(code: Code, problem: string, remedy: string, details: ErrorDetails = {}) {
     super(`${problem} ${remedy}`, details.cause === undefined ? undefined : { cause: details.cause });
@@ -25,6 +29,7 @@ export class StrandlineError<Code extends string = string> extends Error {
     this.remedy = remedy;
     this.position = details.position;
     this.key = details.key;
+    this.transient = details.transient ?? false;
   }
 }
 

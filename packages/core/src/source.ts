@@ -1,6 +1,6 @@
 import type { OutboxEvent } from './event.js';
 import type { Logger } from './logger.js';
-import type { Offset, OffsetSeed } from './offset.js';
+import type { Offset, OffsetSeed, SourceIdentity } from './offset.js';
 import type { Position } from './position.js';
 
 /** What a source hands over at once: some events in commit order, and how far the log was read with them. */
@@ -42,6 +42,8 @@ export interface SourceStatus {
 export interface SourceStream {
   /** The claimed offset: reading resumes here. */
   readonly offset: Offset;
+  /** What the log is now: a failover under way may have changed its timeline since the claim. */
+  readonly identity: SourceIdentity;
   /**
    * Batches in commit order, once. Connection losses are healed inside; it throws a StrandlineError for what
    * can't be healed, and `OwnershipLostError` when another process has taken over. The source reads on while

@@ -6,6 +6,7 @@ import {
   type Offset,
   type Position,
   type PositionRange,
+  type SourceIdentity,
 } from '@strandline/core';
 import type { PipelineConfig } from './config.js';
 
@@ -14,6 +15,7 @@ export interface CommitLoopOptions {
   readonly executor: Executor;
   /** As it was claimed. */
   readonly offset: Offset;
+  readonly identity: () => SourceIdentity;
   /** Settled by an earlier owner, and not passed by the stream yet. */
   readonly remaining: () => readonly PositionRange[];
   readonly log: Logger;
@@ -104,7 +106,7 @@ export class CommitLoop {
     this.#revision += 1;
     try {
       const result = await config.offsets.commit(config.name, {
-        identity: offset.identity,
+        identity: this.#options.identity(),
         watermark,
         completed: [...executor.completed(), ...remaining()],
         epoch: offset.epoch,

@@ -1,4 +1,5 @@
-import { OwnershipLostError, type Logger, type SourceStream } from '@strandline/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OwnershipLostError, StrandlineError, type Logger, type SourceStream } from '@strandline/core';
 import pino from 'pino';
 import {
   parsePipelineOptions,
@@ -9,6 +10,9 @@ import {
 import { pipelineError } from './errors.js';
 import { Run } from './run.js';
 import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
+
+/** Milliseconds. */
+const LONGEST_REOPEN_DELAY = 10_000;
 
 /** A source, an offset store and a handler, composed. Runs at most once: define another to run again. */
 export interface Pipeline extends AsyncDisposable {
@@ -46,11 +50,12 @@ class RunningPipeline implements Pipeline {
   #run: Run | null = null;
   #main: Promise<void> | null = null;
   #started: (() => void) | null = null;
+  #seenWorking = false;
   readonly #end: PromiseWithResolvers<void> = withResolvers();
 
   constructor(config: PipelineConfig) {
     this.#config = config;
-    const log = config.log ?? pino({ name: 'strandline' }, pino.destination({ fd: 2, sync: false }));
+    const log = config.log ?? pino({ name: 'strandline' }, pino.destination({ fd: 2, sync: true }));
     this.#log = log.child({ pipeline: config.name });
   }
 
@@ -132,7 +137,7 @@ class RunningPipeline implements Pipeline {
     this.#run = run;
     this.#become('running');
     this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
-    this.#started?.();
+    this.#sawWorking();
     if (this.#stopping.signal.aborted) run.stop();
     try {
       await run.run();
@@ -142,26 +147,44 @@ class RunningPipeline implements Pipeline {
     }
   }
 
-  /** Opens the source; null when the pipeline was stopped meanwhile. */
+  /**
+   * Opens the source; null when the pipeline was stopped meanwhile. On the way up every fault is reported at
+   * once. A pipeline that has seen everything work, as owner or as standby, waits for what can come right.
+   */
   async #open(): Promise<SourceStream | null> {
-    const { source, offsets, name } = this.#config;
-    try {
-      return await source.open({
-        pipeline: name,
-        load: () => offsets.load(name),
-        claim: (seed) => offsets.claim(name, seed),
-        standby: (owner) => {
-          this.#become('standby');
-          this.#log.info({ owner }, 'standing by: another process owns this pipeline');
-          this.#started?.();
-        },
-        signal: this.#stopping.signal,
-        log: this.#log,
-      });
-    } catch (error) {
-      if (this.#stopping.signal.aborted) return null;
-      throw error;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#openOnce();
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return null;
+        const healing = this.#seenWorking && error instanceof StrandlineError && error.transient;
+        if (!healing) throw error;
+        const delay = Math.min(LONGEST_REOPEN_DELAY, 100 * 2 ** attempt);
+        this.#log.warn({ err: error, delay }, 'the pipeline can not be opened: trying again');
+        await sleep(delay, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      }
     }
+  }
+
+  async #openOnce(): Promise<SourceStream> {
+    const { source, offsets, name } = this.#config;
+    return source.open({
+      pipeline: name,
+      load: () => offsets.load(name),
+      claim: (seed) => offsets.claim(name, seed),
+      standby: (owner) => {
+        this.#become('standby');
+        this.#log.info({ owner }, 'standing by: another process owns this pipeline');
+        this.#sawWorking();
+      },
+      signal: this.#stopping.signal,
+      log: this.#log,
+    });
+  }
+
+  #sawWorking(): void {
+    this.#seenWorking = true;
+    this.#started?.();
   }
 
   /** The one setter of the state. */

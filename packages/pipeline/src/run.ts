@@ -73,6 +73,7 @@ export class Run {
       config,
       executor: this.executor,
       offset,
+      identity: () => stream.identity,
       remaining: () => this.#settledBefore.remaining,
       log,
       saved: (watermark) => {
@@ -119,7 +120,7 @@ export class Run {
     }
     const { error } = this.#end ?? { error: null };
     if (error instanceof OwnershipLostError) await this.#abandon(error);
-    else await this.#finish(error);
+    else await this.#finish();
     // What a source or store threw is passed on as it is.
     // eslint-disable-next-line @typescript-eslint/only-throw-error
     if (error !== null) throw error;
@@ -220,15 +221,14 @@ export class Run {
   #endWith(error: unknown): void {
     if (this.#end !== null) return;
     this.#end = { error };
-    // After a fault of the log or the store what was admitted is still delivered; else nothing more starts.
-    if (error === null || error instanceof OwnershipLostError) this.#dispatcher.stopTaking();
+    this.#dispatcher.stopTaking();
     this.#look();
   }
 
-  async #finish(error: unknown): Promise<void> {
+  async #finish(): Promise<void> {
     const { config, log } = this.#options;
-    if (error === null) this.#dispatcher.stopTaking();
-    else this.#dispatcher.pump();
+    // After a fault of the log what was admitted before it is still delivered: `#endWith` was not called then.
+    this.#dispatcher.pump();
     let idle = await within(config.drainTimeout, this.#dispatcher.idle());
     if (!idle) {
       this.#dispatcher.stopTaking();
@@ -250,6 +250,13 @@ export class Run {
     this.#dispatcher.stopTaking();
     this.#dispatcher.abort(error);
     await this.stream.close();
+    const { config, log } = this.#options;
+    if (await within(config.drainTimeout, this.#dispatcher.idle())) return;
+    const keys = this.#dispatcher.runningKeys().slice(0, 10);
+    log.warn(
+      { keys },
+      'handlers do not heed their signal: this process can not stand by before they have ended',
+    );
     await this.#dispatcher.idle();
   }
 }

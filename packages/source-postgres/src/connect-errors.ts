@@ -1,3 +1,4 @@
+import { StrandlineError } from '@strandline/core';
 import { postgresError, PostgresSourceError } from './errors.js';
 
 /** The fields of a server's or socket's error that decide what it means. */
@@ -65,7 +66,7 @@ export function connectError(cause: unknown, target: string): PostgresSourceErro
         'PG_UNREACHABLE',
         `Postgres at ${target} can't be reached (${message}${code === undefined ? '' : `, ${code}`}).`,
         'Check host and port, that the server is up and accepts connections, and the network between.',
-        details,
+        { cause, transient: !isHopeless(cause) },
       );
   }
 }
@@ -89,8 +90,7 @@ const FATAL_NETWORK = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_VERIFY)/
 
 /** Can this come right by itself? Socket errors, restarts and exhausted resources can. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof PostgresSourceError)
-    return error.code === 'PG_UNREACHABLE' && !isHopeless(error.cause);
+  if (error instanceof StrandlineError) return error.transient;
   const code = errorCodeOf(error);
   if (code === undefined)
     return /terminat|timeout|closed|socket|not queryable|ECONN/i.test(raw(error).message);

@@ -19,9 +19,8 @@ const LOSSLESS_SETTINGS = [
   '-c xmlbinary=base64',
 ].join(' ');
 
-/** Settings of our own for an SQL connection: a statement of ours must not hang for ever, nor be cut by a role's limit. */
-const SQL_SETTINGS =
-  '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
+/** Limits that a role or database may have set would end the snapshot, or the session that exports it. */
+const NO_LIMITS = '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
 
 /** The longest application_name that the server keeps (NAMEDATALEN - 1). */
 const NAME_LIMIT = 63;
@@ -49,19 +48,18 @@ export function createConnector(
   options: { readonly pipeline: string; readonly instance: string; readonly connectTimeout: number },
 ): Connector {
   const applicationName = (applicationNamePrefix(options.pipeline) + options.instance).slice(0, NAME_LIMIT);
-  const configFor = (settings: string): pg.ClientConfig => ({
+  const clientConfig: pg.ClientConfig = {
     ...config,
     application_name: applicationName,
-    options: [config.options, LOSSLESS_SETTINGS, settings].filter(Boolean).join(' '),
+    options: [config.options, LOSSLESS_SETTINGS, NO_LIMITS].filter(Boolean).join(' '),
     connectionTimeoutMillis: options.connectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-  });
+  };
   const target = describeTarget(config);
-  const replicationConfig = configFor('');
 
-  const open = async (clientConfig: pg.ClientConfig): Promise<pg.Client> => {
-    const client = new pg.Client(clientConfig);
+  const open = async (session: pg.ClientConfig): Promise<pg.Client> => {
+    const client = new pg.Client(session);
     // A connection that breaks while nobody awaits it emits an error; its users see the rejection of the next query.
     client.on('error', () => undefined);
     try {
@@ -76,10 +74,10 @@ export function createConnector(
   return {
     target,
     applicationName,
-    replicationConfig,
-    sql: () => open(configFor(SQL_SETTINGS)),
+    replicationConfig: clientConfig,
+    sql: () => open(clientConfig),
     // `replication` is a startup parameter that pg passes on; its type does not know it.
-    replication: () => open({ ...replicationConfig, replication: 'database' } as pg.ClientConfig),
+    replication: () => open({ ...clientConfig, replication: 'database' } as pg.ClientConfig),
   };
 }
 

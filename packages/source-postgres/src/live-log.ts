@@ -4,7 +4,7 @@ import { endClient } from './connection.js';
 import { Decoder, type ResumePoint } from './decoder.js';
 import { postgresError } from './errors.js';
 import { publicationChanged } from './identity.js';
-import type { Lsn } from './lsn.js';
+import { parseLsn, type Lsn } from './lsn.js';
 import type { Pending } from './pending.js';
 import { logPosition } from './position.js';
 import { ReplicationConnection } from './replication-connection.js';
@@ -123,7 +123,7 @@ export class LiveLog {
     return this.#paused;
   }
 
-  /** Bytes of log that the server has read and that was not decoded here yet. */
+  /** Bytes of log that was not decoded here yet, as last measured. */
   get lagBytes(): number {
     const { lsn } = this.#decoder.resumePoint;
     return this.#walEnd > lsn ? Number(this.#walEnd - lsn) : 0;
@@ -173,9 +173,21 @@ export class LiveLog {
     }, PUBLICATION_EVERY);
   }
 
+  /** The end of the log; keepalives tell it too, but none is read during a backlog. */
+  async #measureLag(): Promise<void> {
+    try {
+      const { rows } = await this.sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
+      const walEnd = parseLsn(rows[0]?.lsn ?? '');
+      if (walEnd !== null && walEnd > this.#walEnd) this.#walEnd = walEnd;
+    } catch {
+      // The session's end says so itself.
+    }
+  }
+
   /** Also while paused: the server reads our replies even when it can't send, and hangs up without them. */
   #beat(): void {
     this.#replication.confirm(this.#confirmed, !this.#paused);
+    void this.#measureLag();
     if (this.#paused || this.#replication.silence < this.#options.silenceTimeout) return;
     const silence = Math.round(this.#replication.silence);
     this.#log.warn({ silence }, 'no word from the server: giving this connection up');

@@ -23,6 +23,9 @@ export function postgres(options: PostgresOptions): Source {
   return new PostgresSource(parsePostgresOptions(options));
 }
 
+/** Milliseconds before everything is looked at anew when another process got in between. */
+const START_OVER_DELAY = 100;
+
 /** The order of opening: wait for the slot, load the offset, check, own the slot, claim the offset, read. */
 class PostgresSource implements Source {
   readonly name = 'postgres';
@@ -34,25 +37,13 @@ class PostgresSource implements Source {
 
   async open(open: OpenRequest): Promise<SourceStream> {
     const request = this.#sessionRequest(open);
-    const { initialDelay, maxDelay } = this.#config.reconnect;
-    const seen = { standby: false };
-    for (let attempt = 0; ;) {
+    for (;;) {
       try {
-        return await this.#open(request, {
-          ...open,
-          standby: (owner) => {
-            seen.standby = true;
-            open.standby(owner);
-          },
-        });
+        return await this.#open(request, open);
       } catch (error) {
-        // On the way up every fault is reported at once; a standby has seen it all work and stays.
-        const again =
-          error instanceof StartOverError || isSlotInUse(error) || (seen.standby && isTransient(error));
+        const again = error instanceof StartOverError || isSlotInUse(error);
         if (open.signal.aborted || !again) throw explain(error, request);
-        const delay = Math.min(maxDelay, initialDelay * 2 ** attempt);
-        attempt += 1;
-        await sleep(delay, undefined, { signal: open.signal });
+        await sleep(START_OVER_DELAY, undefined, { signal: open.signal });
       }
     }
   }

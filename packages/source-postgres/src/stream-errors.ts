@@ -23,6 +23,13 @@ export function streamError(error: unknown, slot: string, publication: string): 
     case '55000':
     case '58P01':
       return slotLost(slot, message, error);
+    case '42501':
+      return postgresError(
+        'PG_PRIVILEGE',
+        `The server denied reading (${message}).`,
+        "Grant the user what the message names; start: 'snapshot' needs select on the outbox table.",
+        { cause: error },
+      );
     default:
       return postgresError(
         'PG_STREAM',

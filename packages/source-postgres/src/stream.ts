@@ -5,6 +5,7 @@ import {
   type Offset,
   type Position,
   type SourceBatch,
+  type SourceIdentity,
   type SourceStatus,
   type SourceStream,
 } from '@strandline/core';
@@ -73,6 +74,10 @@ export class PostgresStream implements SourceStream {
     if (left.kind === 'log' && right.kind === 'log') return compareLog(left, right);
     if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
     return this.#snapshotOrder?.compare(a, b) ?? 0;
+  }
+
+  get identity(): SourceIdentity {
+    return { ...this.offset.identity, timeline: this.#live.session.identity.timeline };
   }
 
   confirm(position: Position): void {
