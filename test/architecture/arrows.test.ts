@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Which package of ours may import which: the arrows of ARCHITECTURE.md. Adapters know the core and nothing
+ * else, the pipeline knows ports and no adapter, and what users touch stands on top.
+ */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  'source-postgres': ['@strandline/core'],
+  'offsets-redis': ['@strandline/core'],
+  'offsets-local': ['@strandline/core'],
+  pipeline: ['@strandline/core'],
+  cli: ['@strandline/core', '@strandline/pipeline'],
+  strandline: [
+    '@strandline/cli',
+    '@strandline/core',
+    '@strandline/offsets-local',
+    '@strandline/offsets-redis',
+    '@strandline/pipeline',
+    '@strandline/source-postgres',
+  ],
+  demo: ['@strandline/servers', 'strandline'],
+};
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .map((file) => path.join(folder, file));
+}
+
+function importsOf(file: string): string[] {
+  return ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles.map((imported) => imported.fileName);
+}
+
+const packages = readdirSync(path.join(root, 'packages'));
+
+test('every package has its arrows written down', () => {
+  expect(packages.toSorted()).toEqual(Object.keys(ARROWS).toSorted());
+});
+
+describe.each(packages)('%s', (name) => {
+  const folder = path.join(root, 'packages', name);
+  const files = sourceFiles(path.join(folder, 'src'));
+  const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
+
+  test('imports only the packages of ours that it may', () => {
+    const ours = files.flatMap(importsOf).filter((name) => /^(@strandline\/|strandline$)/.test(name));
+    expect(new Set(ARROWS[name])).toEqual(new Set([...ours, ...(ARROWS[name] ?? [])]));
+  });
+
+  test('imports only what its package.json lists', () => {
+    const listed = new Set(Object.keys(manifest.dependencies ?? {}));
+    const outside = files
+      .flatMap(importsOf)
+      .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+      .map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/'));
+    expect(outside.filter((name) => !listed.has(name))).toEqual([]);
+  });
+
+  test('has no circle of files', () => {
+    expect(circles(files)).toEqual([]);
+  });
+});
+
+test('the core does no I/O and reads neither clock nor chance', () => {
+  for (const file of sourceFiles(path.join(root, 'packages/core/src'))) {
+    expect(importsOf(file).filter((name) => !name.startsWith('./')), file).toEqual([]);
+    // Comments may name what the code must not use.
+    const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    expect(code, file).not.toMatch(/Date\.now|new Date|performance\.|Math\.random|setTimeout|setImmediate|Promise\.|await |process\./);
+  }
+});
+
+/** Circles of run-time imports: a type that two files share holds nothing up, but it may as well lie in one of them. */
+function circles(files: readonly string[]): string[] {
+  const edges = new Map(
+    files.map((file) => [
+      file,
+      importsOf(file)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => path.resolve(path.dirname(file), name.replace(/\.js$/, '.ts'))),
+    ]),
+  );
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(file);
+    if (start >= 0) {
+      found.push([...trail.slice(start), file].map((step) => path.basename(step)).join(' → '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...trail, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return found;
+}
