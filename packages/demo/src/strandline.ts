@@ -106,7 +106,11 @@ export class StrandlineUnderFire {
   /** The log goes with the run's folder, so its end has to be in the message. */
   #trouble(message: string): DemoFailure {
     const lines = readFileSync(this.#logFile, 'utf8').trimEnd().split('\n');
-    return new DemoFailure(`${message} The end of its log:\n${lines.slice(-LOG_LINES).join('\n')}`);
+    // What the process printed in plain text says it best; its structured log is there when it died without a word.
+    const plain = lines.filter((line) => !line.startsWith('{'));
+    return new DemoFailure(
+      `${message} The end of its log:\n${(plain.length > 0 ? plain : lines).slice(-LOG_LINES).join('\n')}`,
+    );
   }
 }
 
