@@ -7,10 +7,7 @@
  * - `SERVER_CLEANUP_FAILED`: a database or slot could not be removed.
  */
 export type ServerErrorCode =
-  | 'SERVER_UNAVAILABLE'
-  | 'SERVER_START_FAILED'
-  | 'SERVER_NOT_OURS'
-  | 'SERVER_CLEANUP_FAILED';
+  'SERVER_UNAVAILABLE' | 'SERVER_START_FAILED' | 'SERVER_NOT_OURS' | 'SERVER_CLEANUP_FAILED';
 
 /** An error of the test servers: what happened, then what the person at the machine can do about it. */
 export class ServerError extends Error {

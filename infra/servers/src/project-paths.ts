@@ -1,9 +1,17 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { access, chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Two levels up from `src/` and from `dist/` alike: infra/servers, then the root of the checkout. */
 const packageDirectory = path.resolve(import.meta.dirname, '..');
 const projectDirectory = path.resolve(packageDirectory, '..', '..');
+
+/** Whether a file is there and can be reached. */
+export function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
 
 /** Everything that the servers write lies below this folder, which git ignores; removing it is always safe. */
 export const cacheDirectory = path.join(projectDirectory, '.cache', 'servers');

@@ -19,7 +19,9 @@ function say(command: string): Promise<string> {
     let answer = '';
     socket.on('error', reject);
     socket.on('data', (chunk) => (answer += chunk.toString()));
-    socket.on('close', () => resolve(answer));
+    socket.on('close', () => {
+      resolve(answer);
+    });
     socket.write(`AUTH ${new URL(server.url).password}\r\n${command}\r\nQUIT\r\n`);
   });
 }
@@ -28,12 +30,13 @@ test('keeps an append-only file and no snapshots, with the arguments given on to
   expect(await say('CONFIG GET save')).toContain('save\r\n$0\r\n');
   expect(await say('CONFIG GET appendonly')).toContain('yes');
   expect(await say('CONFIG GET appendfsync')).toContain('always');
-  if (server.dataDirectory !== undefined) expect(await readdir(server.dataDirectory)).toContain('appendonlydir');
+  if (server.dataDirectory !== undefined)
+    expect(await readdir(server.dataDirectory)).toContain('appendonlydir');
 });
 
 test('asks for its password', async () => {
   await expect(pingRedis(server.url.replace(/:[^:@]+@/, ':wrong@'))).rejects.toThrow(/WRONGPASS/);
-  await expect(pingRedis(`redis://${server.host}:${server.port}`)).rejects.toThrow(/NOAUTH/);
+  await expect(pingRedis(`redis://${server.host}:${String(server.port)}`)).rejects.toThrow(/NOAUTH/);
 });
 
 test('comes back from SIGKILL and from an orderly stop with what was written, on the same port', async () => {

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startPostgres, startRedis } from '../src/index.js';
 import type { RunOwner } from '../src/process/run-directory.js';
 import { liveness } from '../src/process/process-identity.js';
@@ -14,9 +14,6 @@ interface Held {
   readonly port: number;
   readonly dataDirectory: string;
 }
-
-// A container is removed by testcontainers' reaper; what is shown here is ours.
-beforeAll(() => void vi.stubEnv('STRANDLINE_TEST_SERVERS', 'local'));
 
 let run: ChildProcess | undefined;
 afterEach(() => void run?.kill('SIGKILL'));
@@ -35,14 +32,18 @@ function isListening(port: number): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.on('error', () => resolve(false));
+    socket.on('error', () => {
+      resolve(false);
+    });
   });
 }
 
 async function expectGone(held: readonly Held[]): Promise<void> {
   for (const { port, dataDirectory } of held) {
     await expect.poll(() => isListening(port), { timeout: 10_000, interval: 20 }).toBe(false);
-    await expect.poll(() => existsSync(path.dirname(dataDirectory)), { timeout: 10_000, interval: 20 }).toBe(false);
+    await expect
+      .poll(() => existsSync(path.dirname(dataDirectory)), { timeout: 10_000, interval: 20 })
+      .toBe(false);
   }
 }
 
@@ -73,20 +74,25 @@ test('and what even their supervisors could not stop, the next start does', asyn
   for (const { owner } of records) process.kill(owner.pid, 'SIGKILL');
   run?.kill('SIGKILL');
   for (const { owner } of records) await expect.poll(() => liveness(owner)).toBe('dead');
-  await using _next = await startRedis({ exclusive: true });
+  const next = await startRedis({ origin: 'local' });
   await expectGone(held);
+  await next[Symbol.asyncDispose]();
 }, 60_000);
 
-test.runIf(process.platform === 'linux')('and a killed Postgres leaves no shared memory with the kernel', async () => {
-  const segments = async (): Promise<string[]> => {
-    const table = await readFile('/proc/sysvipc/shm', 'utf8');
-    return table.split('\n').map((line) => line.trim().split(/\s+/)[1] ?? '');
-  };
-  const postgres = await startPostgres({ exclusive: true });
-  const pidFile = await readFile(path.join(postgres.dataDirectory ?? '', 'postmaster.pid'), 'utf8');
-  const segment = pidFile.split('\n')[6]?.trim().split(/\s+/)[1];
-  await postgres.kill();
-  expect(await segments()).toContain(segment);
-  await postgres[Symbol.asyncDispose]();
-  expect(await segments()).not.toContain(segment);
-}, 60_000);
+test.runIf(process.platform === 'linux')(
+  'and a killed Postgres leaves no shared memory with the kernel',
+  async () => {
+    const segments = async (): Promise<string[]> => {
+      const table = await readFile('/proc/sysvipc/shm', 'utf8');
+      return table.split('\n').map((line) => line.trim().split(/\s+/)[1] ?? '');
+    };
+    const postgres = await startPostgres({ origin: 'local' });
+    const pidFile = await readFile(path.join(postgres.dataDirectory ?? '', 'postmaster.pid'), 'utf8');
+    const segment = pidFile.split('\n')[6]?.trim().split(/\s+/)[1];
+    await postgres.kill();
+    expect(await segments()).toContain(segment);
+    await postgres[Symbol.asyncDispose]();
+    expect(await segments()).not.toContain(segment);
+  },
+  60_000,
+);

@@ -16,9 +16,19 @@ describe('a server that can’t be had', () => {
     vi.stubEnv(waysVariable, 'docker');
     vi.stubEnv('DOCKER_HOST', `tcp://${nowhere}`);
     const start = startRedis({ exclusive: true });
-    await expect(start).rejects.toMatchObject({ code: 'SERVER_UNAVAILABLE', remedy: expect.stringMatching(/^Set /) });
-    await expect(start).rejects.toThrow(/docker: no Docker engine answers at tcp:\/\/127\.0\.0\.1:1 \(.*ECONNREFUSED/);
+    await expect(start).rejects.toMatchObject({
+      code: 'SERVER_UNAVAILABLE',
+      remedy: expect.stringMatching(/^Set /) as string,
+    });
+    await expect(start).rejects.toThrow(
+      /docker: no Docker engine answers at tcp:\/\/127\.0\.0\.1:1 \(.*ECONNREFUSED/,
+    );
     await expect(start).rejects.toThrow(/local: left out by STRANDLINE_TEST_SERVERS/);
+  });
+
+  test('is not replaced by a way that was not asked for', async () => {
+    vi.stubEnv('DOCKER_HOST', `tcp://${nowhere}`);
+    await expect(startPostgres({ origin: 'docker' })).rejects.toThrow(/local: left out by the option origin/);
   });
 
   test('is not replaced by another when the environment names it', async () => {
@@ -27,7 +37,9 @@ describe('a server that can’t be had', () => {
     for (const start of [startPostgres(), startRedis()]) {
       const error = (await start.catch((reason: unknown) => reason)) as Error;
       expect(error).toMatchObject({ code: 'SERVER_UNAVAILABLE' });
-      expect(error.message).toMatch(/STRANDLINE_TEST_(POSTGRES|REDIS)_URL names can't be used: .*ECONNREFUSED/);
+      expect(error.message).toMatch(
+        /STRANDLINE_TEST_(POSTGRES|REDIS)_URL names can't be used: .*ECONNREFUSED/,
+      );
       expect(error.message).not.toContain('hidden');
     }
   });
@@ -67,7 +79,9 @@ describe('a Docker engine', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'engine-'));
     const socket = path.join(folder, 'engine.sock');
     let isMute = false;
-    const engine = createServer((_request, response) => void (isMute || response.end('OK')));
+    const engine = createServer((_request, response) => {
+      if (!isMute) response.end('OK');
+    });
     await new Promise<void>((resolve) => engine.listen(socket, resolve));
     vi.stubEnv('DOCKER_HOST', `unix://${socket}`);
     await requireDockerEngine();

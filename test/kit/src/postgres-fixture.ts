@@ -19,7 +19,12 @@ export interface TestDatabase extends AsyncDisposable {
   /** A publication name. Publications are local to the database; the name helps when reading logs. */
   publication(suffix?: string): string;
   /** Asks until the first column of the first row is true, and resolves with that row. */
-  waitFor<Row extends pg.QueryResultRow>(what: string, sql: string, values?: unknown[], o?: WaitOptions): Promise<Row>;
+  waitFor<Row extends Record<string, unknown>>(
+    what: string,
+    sql: string,
+    values?: unknown[],
+    o?: WaitOptions,
+  ): Promise<Row>;
   /** Waits until a slot is read by someone, by nobody, or is no more. */
   waitForSlot(slot: string, state: 'active' | 'inactive' | 'gone', options?: WaitOptions): Promise<void>;
 }
@@ -38,12 +43,18 @@ export async function testDatabase(serverUrl?: string): Promise<TestDatabase> {
   // Idle clients of a server that the test kills say so here; the next query will too.
   pool.on('error', () => undefined);
 
-  const waitFor: TestDatabase['waitFor'] = (what, sql, values, options) =>
+  const waitFor = <Row extends Record<string, unknown>>(
+    what: string,
+    sql: string,
+    values?: unknown[],
+    options?: WaitOptions,
+  ): Promise<Row> =>
     waitUntil(
       what,
       async () => {
-        const { rows } = await pool.query(sql, values);
-        return rows[0] !== undefined && Object.values(rows[0])[0] === true ? rows[0] : undefined;
+        const { rows } = await pool.query<Row>(sql, values);
+        const [row] = rows;
+        return row !== undefined && Object.values(row)[0] === true ? row : undefined;
       },
       options,
     );
@@ -82,7 +93,9 @@ async function connectionsLeft(server: string, database: string): Promise<string
       left = (await client.query<{ who: string }>(sql, [database])).rows.map(({ who }) => who);
       return left.length === 0;
     };
-    await waitUntil('all connections have ended', look, { deadlineMs: connectionsEndWithinMs }).catch(() => undefined);
+    await waitUntil('all connections have ended', look, { deadlineMs: connectionsEndWithinMs }).catch(
+      () => undefined,
+    );
     return left;
   });
 }

@@ -29,8 +29,11 @@ export async function startTestServers(): Promise<TestServers> {
     };
   }
   const outcomes = [postgres, redis];
-  for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
-  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+  for (const outcome of outcomes)
+    if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
+  const failures = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  );
   if (failures.length === 1) throw failures[0];
   throw new AggregateError(failures, failures.map(String).join('\n\n'));
 }
@@ -41,5 +44,7 @@ export async function providedUrl(key: 'postgresUrl' | 'redisUrl'): Promise<stri
   const { inject } = await import('vitest');
   const url = inject(key) as string | undefined;
   if (url !== undefined) return url;
-  throw new Error(`No ${key} was provided. Add @strandline/test-kit/global-setup to globalSetup in the vitest config.`);
+  throw new Error(
+    `No ${key} was provided. Add @strandline/test-kit/global-setup to globalSetup in the vitest config.`,
+  );
 }

@@ -20,7 +20,7 @@ export async function waitUntil<T>(
   for (;;) {
     const seen = await look();
     if (seen) return seen;
-    if (Date.now() > giveUpAt) throw new Error(`Waited ${deadlineMs} ms in vain until ${what}.`);
+    if (Date.now() > giveUpAt) throw new Error(`Waited ${String(deadlineMs)} ms in vain until ${what}.`);
     await delay(everyMs);
   }
 }

@@ -38,7 +38,10 @@ export class Apt {
   /** Name and version of all that these packages need to run, themselves included, as on an empty machine. */
   async closure(packages: readonly string[]): Promise<{ name: string; version: string }[]> {
     const plan = await this.#run('apt-get', '--simulate', '--no-install-recommends', 'install', ...packages);
-    return [...plan.matchAll(/^Inst (\S+) \((\S+)/gm)].map(([, name = '', version = '']) => ({ name, version }));
+    return [...plan.matchAll(/^Inst (\S+) \((\S+)/gm)].map(([, name = '', version = '']) => ({
+      name,
+      version,
+    }));
   }
 
   /** The control fields of packages, each given as name=version. */
@@ -47,7 +50,10 @@ export class Apt {
     return text
       .trim()
       .split(/\n\n+/)
-      .map((stanza) => new Map([...stanza.matchAll(/^([A-Za-z-]+): ?(.*)$/gm)].map(([, k = '', v = '']) => [k, v])));
+      .map(
+        (stanza) =>
+          new Map([...stanza.matchAll(/^([A-Za-z-]+): ?(.*)$/gm)].map(([, k = '', v = '']) => [k, v])),
+      );
   }
 
   /** Downloads packages, each given as name=version, into a folder; signatures are checked. */
@@ -95,5 +101,9 @@ export class Apt {
 
 function lastLines(error: unknown): string {
   const { stderr } = error as { stderr?: string };
-  return (stderr === undefined || stderr === '' ? reasonOf(error) : stderr).trim().split('\n').slice(-4).join('; ');
+  return (stderr === undefined || stderr === '' ? reasonOf(error) : stderr)
+    .trim()
+    .split('\n')
+    .slice(-4)
+    .join('; ');
 }

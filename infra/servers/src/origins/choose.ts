@@ -23,7 +23,11 @@ export function connectionStringIn(variable: string, options: object): string | 
 }
 
 /** Tries a server that the environment names. It was asked for, so no other takes its place when it fails. */
-export async function tryGiven(variable: string, url: string, ask: (url: string) => Promise<void>): Promise<void> {
+export async function tryGiven(
+  variable: string,
+  url: string,
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
   const remedy = `Correct ${variable}, or unset it to have a server started.`;
   // The parser's own error quotes the whole string, password included.
   if (!URL.canParse(url)) throw new ServerError('SERVER_UNAVAILABLE', `${variable} is not a URL.`, remedy);
@@ -35,19 +39,28 @@ export async function tryGiven(variable: string, url: string, ask: (url: string)
   }
 }
 
+/** What is wanted, and what to do when it can't be had. */
+export interface Choice {
+  readonly server: string;
+  readonly ways: readonly Way[];
+  /** The one way that the caller wants; it overrides the environment's choice. */
+  readonly only: Way['origin'] | undefined;
+  readonly remedy: string;
+}
+
 /** The first way that works. When none does, the error has the reason of each. */
-export async function firstThatApplies(server: string, ways: readonly Way[], remedy: string): Promise<ServerProcess> {
+export async function firstThatApplies({ server, ways, only, remedy }: Choice): Promise<ServerProcess> {
   const reasons: string[] = [];
   let lastRefusal: unknown;
-  for (const way of ways) {
-    if (!isWayAllowed(way.origin)) {
-      reasons.push(`- ${way.origin}: left out by ${waysVariable}`);
+  for (const { origin, launch } of ways) {
+    if (only === undefined ? !isWayAllowed(origin) : origin !== only) {
+      reasons.push(`- ${origin}: left out by ${only === undefined ? waysVariable : 'the option origin'}`);
       continue;
     }
     try {
-      return await way.launch();
+      return await launch();
     } catch (error) {
-      reasons.push(`- ${way.origin}: ${reasonOf(error)}`);
+      reasons.push(`- ${origin}: ${reasonOf(error)}`);
       lastRefusal = error;
     }
   }

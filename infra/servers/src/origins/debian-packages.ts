@@ -1,6 +1,6 @@
-import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeCacheDirectory } from '../project-paths.js';
+import { exists, makeCacheDirectory } from '../project-paths.js';
 import { exclusively } from '../process/exclusive.js';
 import { findOnPath, runProgram } from '../process/run-program.js';
 import type { Program } from '../process/unprivileged.js';
@@ -42,21 +42,26 @@ export async function unpackDebianPackages(packages: readonly string[]): Promise
 
 async function requireTools(): Promise<void> {
   for (const tool of ['apt-get', 'apt-cache', 'dpkg-deb']) {
-    if ((await findOnPath(tool)) === undefined) throw new Error(`there is no ${tool} here to get Debian packages with`);
+    if ((await findOnPath(tool)) === undefined)
+      throw new Error(`there is no ${tool} here to get Debian packages with`);
   }
 }
 
 /** Unpacks beside the goal and moves it there in one step, so that half a set of packages is never used. */
 async function unpackInto(root: string, home: string, packages: readonly string[]): Promise<void> {
   await requireTools();
-  const draft = await mkdtemp(path.join(home, 'draft-'));
+  const draft = `${root}.draft`;
   const [archives, unpacked] = [path.join(draft, 'archives'), path.join(draft, 'root')];
+  await rm(draft, { recursive: true, force: true }); // of a run that was killed
   try {
-    await mkdir(archives);
+    await mkdir(archives, { recursive: true });
     const apt = new Apt(await makeCacheDirectory('apt', path.basename(home)));
     await exclusively(path.join(home, 'apt.lock'), () => download(apt, packages, archives));
     for (const archive of await readdir(archives)) {
-      await runProgram({ file: 'dpkg-deb', args: ['--extract', path.join(archives, archive), unpacked] }, archives);
+      await runProgram(
+        { file: 'dpkg-deb', args: ['--extract', path.join(archives, archive), unpacked] },
+        archives,
+      );
     }
     await chmod(unpacked, 0o755);
     await rename(unpacked, root);
@@ -90,7 +95,7 @@ async function neededFor(apt: Apt, packages: readonly string[]): Promise<string[
   );
   return descriptions
     .filter((fields) => sources.has(sourceOf(fields)) || /(^|\/)libs$/.test(fields.get('Section') ?? ''))
-    .map((fields) => `${fields.get('Package')}=${fields.get('Version')}`);
+    .map((fields) => `${String(fields.get('Package'))}=${String(fields.get('Version'))}`);
 }
 
 /** As in usr/lib/x86_64-linux-gnu; and systemd's own library, which libsystemd's users may need. */
@@ -112,13 +117,7 @@ async function inspect(root: string): Promise<UnpackedPackages> {
 
 async function distribution(): Promise<string> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  const field = (name: string): string => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
+  const field = (name: string): string =>
+    new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
   return `${field('ID')}-${field('VERSION_CODENAME')}-${process.arch}`;
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -11,6 +11,8 @@ export interface ContainerSpec {
   readonly port?: number | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   readonly command: readonly string[];
+  /** What the server logs when it is up. Asking for the port would need tools in the image, and minutes without. */
+  readonly upMessage: RegExp;
 }
 
 /** A server in a container. testcontainers' reaper removes it when this process dies. */
@@ -24,12 +26,13 @@ export class DockerContainer implements ServerProcess {
 
   static async launch(spec: ContainerSpec): Promise<DockerContainer> {
     await requireDockerEngine();
-    const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers');
+    const { GenericContainer, Wait, getContainerRuntimeClient } = await import('testcontainers');
     const port = spec.port ?? (await freePort());
     const started = await new GenericContainer(spec.image)
       .withExposedPorts({ container: spec.containerPort, host: port })
       .withEnvironment({ ...spec.environment })
       .withCommand([...spec.command])
+      .withWaitStrategy(Wait.forLogMessage(spec.upMessage))
       .start();
     const client = await getContainerRuntimeClient();
     return new DockerContainer(started, client.container.getById(started.getId()), port);

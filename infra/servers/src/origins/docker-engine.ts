@@ -45,7 +45,7 @@ function pingSocket(socketPath: string): Promise<void> {
     const ask = request({ socketPath, path: '/_ping', timeout: answerDeadlineMs }, (answer) => {
       answer.resume();
       if (answer.statusCode === 200) resolve();
-      else reject(new Error(`answered ${answer.statusCode}`));
+      else reject(new Error(`answered ${String(answer.statusCode)}`));
     });
     ask.on('timeout', () => ask.destroy(new Error('no answer')));
     ask.on('error', reject);

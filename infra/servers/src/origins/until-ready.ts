@@ -6,7 +6,11 @@ import type { ServerProcess } from './server-process.js';
 const readyDeadlineMs = 60_000;
 
 /** Asks until the server answers; throws with its log when it ends or the deadline passes. */
-export async function untilReady(name: string, server: ServerProcess, ask: () => Promise<void>): Promise<void> {
+export async function untilReady(
+  name: string,
+  server: ServerProcess,
+  ask: () => Promise<void>,
+): Promise<void> {
   const giveUpAt = Date.now() + readyDeadlineMs;
   for (;;) {
     try {
@@ -19,7 +23,7 @@ export async function untilReady(name: string, server: ServerProcess, ask: () =>
       }
       throw new ServerError(
         'SERVER_START_FAILED',
-        `${name} on port ${server.port} did not come up: ${reasonOf(error)}. ${await server.diagnosis()}`,
+        `${name} on port ${String(server.port)} did not come up: ${reasonOf(error)}. ${await server.diagnosis()}`,
         'Look at the log above; what the server objects to is usually its last lines.',
         error,
       );

@@ -8,7 +8,7 @@ import { freePort } from '../process/free-port.js';
 import { createRunDirectory, removeRunDirectory } from '../process/run-directory.js';
 import { findOnPath } from '../process/run-program.js';
 import { commandAs, unprivilegedIdentity, writePrivateFile, type Program } from '../process/unprivileged.js';
-import { withClient } from '../postgres/postgres-databases.js';
+import { pingPostgres } from '../postgres/postgres-databases.js';
 import type { PostgresServer } from '../postgres/postgres.js';
 
 export interface PgBouncerOptions {
@@ -37,12 +37,17 @@ export function startPgBouncer(options: PgBouncerOptions): Promise<PgBouncer> {
 
 async function launch(options: PgBouncerOptions): Promise<RunningPgBouncer> {
   const remedy = 'Install pgbouncer, or run where apt-get can download it.';
-  const server = await firstThatApplies('PgBouncer', [{ origin: 'local', launch: () => launchLocal(options) }], remedy);
+  const server = await firstThatApplies({
+    server: 'PgBouncer',
+    ways: [{ origin: 'local', launch: () => launchLocal(options) }],
+    only: 'local',
+    remedy,
+  });
   const url = new URL(options.upstream.url);
   url.hostname = server.host;
   url.port = String(server.port);
-  const ask = (): Promise<void> => withClient(url.href, async (client) => void (await client.query('SELECT')));
-  return new RunningPgBouncer(url.href, new ServerHandle('PgBouncer', server, ask));
+  const handle = new ServerHandle('PgBouncer', server, () => pingPostgres(url.href));
+  return new RunningPgBouncer(url.href, handle);
 }
 
 async function launchLocal({ upstream, poolMode = 'transaction' }: PgBouncerOptions): Promise<LocalProcess> {
@@ -84,10 +89,10 @@ interface Configuration {
 
 function configuration({ upstream, poolMode, port, users }: Configuration): string {
   return `[databases]
-* = host=${upstream.host} port=${upstream.port}
+* = host=${upstream.host} port=${String(upstream.port)}
 [pgbouncer]
 listen_addr = 127.0.0.1
-listen_port = ${port}
+listen_port = ${String(port)}
 unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = ${users}

@@ -1,7 +1,8 @@
-import { mkdir, readFile, symlink, access } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { reasonOf } from '../errors.js';
+import { exists } from '../project-paths.js';
 
 /** The programs of a Postgres that came from npm, ready to run. */
 export interface PostgresBinaries {
@@ -39,7 +40,8 @@ function packageDirectory(name: string): string | undefined {
 export async function hydrateSymlinks(directory: string): Promise<void> {
   const list = await readFile(path.join(directory, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links = JSON.parse(list) as { source: string; target: string }[];
-  for (const { source, target } of links) await makeLink(path.join(directory, source), path.join(directory, target));
+  for (const { source, target } of links)
+    await makeLink(path.join(directory, source), path.join(directory, target));
 }
 
 async function makeLink(source: string, link: string): Promise<void> {
@@ -54,11 +56,4 @@ async function makeLink(source: string, link: string): Promise<void> {
       { cause: error },
     );
   }
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -18,6 +18,11 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
+/** Resolves when the server serves. */
+export async function pingPostgres(url: string): Promise<void> {
+  await withClient(url, (client) => client.query('SELECT'));
+}
+
 /** The same server and user, another database. */
 export function withDatabase(url: string, database: string): string {
   const other = new URL(url);

@@ -3,8 +3,6 @@ import { defaultSettings, settingArguments, superuser, type PostgresOptions } fr
 
 export function launchDockerPostgres(options: PostgresOptions, password: string): Promise<DockerContainer> {
   if (options.persistTo !== undefined) throw new Error('persistTo needs local binaries');
-  // In a container these are the image's business: its socket serves the set-up, its /dev/shm goes with it.
-  const { unix_socket_directories: _socket, dynamic_shared_memory_type: _memory, ...defaults } = defaultSettings;
   return DockerContainer.launch({
     image: 'postgres:18',
     containerPort: 5432,
@@ -15,6 +13,8 @@ export function launchDockerPostgres(options: PostgresOptions, password: string)
       POSTGRES_DB: 'postgres',
       POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --auth-host=scram-sha-256',
     },
-    command: ['postgres', ...settingArguments({ ...defaults, ...options.settings })],
+    // The image says so twice, the first time of a server that only sets things up; who asks the port will see.
+    upMessage: /ready to accept connections/,
+    command: ['postgres', ...settingArguments({ ...defaultSettings, ...options.settings })],
   });
 }

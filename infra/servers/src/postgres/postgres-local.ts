@@ -1,4 +1,4 @@
-import { access, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { LocalProcess } from '../origins/local-process.js';
 import { freePort } from '../process/free-port.js';
@@ -10,8 +10,15 @@ import {
   type Identity,
   type Program,
 } from '../process/unprivileged.js';
+import { exists } from '../project-paths.js';
 import { locatePostgres, type PostgresBinaries } from './postgres-binaries.js';
-import { defaultSettings, settingArguments, superuser, type PostgresOptions } from './postgres-options.js';
+import {
+  defaultSettings,
+  localSettings,
+  settingArguments,
+  superuser,
+  type PostgresOptions,
+} from './postgres-options.js';
 
 /** Where a cluster lies, whether it must be made first, and the password that it has or gets. */
 interface Cluster {
@@ -64,16 +71,21 @@ interface Launch {
   readonly cluster: Cluster;
 }
 
-async function launch(options: PostgresOptions, { binaries, directory, identity, cluster }: Launch): Promise<LocalProcess> {
+async function launch(
+  options: PostgresOptions,
+  { binaries, directory, identity, cluster }: Launch,
+): Promise<LocalProcess> {
   const port = options.port ?? (await freePort());
-  const settings = settingArguments({ ...defaultSettings, ...options.settings });
+  const settings = settingArguments({ ...defaultSettings, ...localSettings, ...options.settings });
   const args = ['-D', cluster.data, '-c', 'listen_addresses=127.0.0.1', '-p', String(port), ...settings];
   const isKept = options.persistTo !== undefined;
   return LocalProcess.launch(
     {
       directory,
       logFile: path.join(directory, 'server.log'),
-      ...(cluster.isNew ? { prepare: commandAs(identity, initialisation(binaries, cluster), cluster.data) } : {}),
+      ...(cluster.isNew
+        ? { prepare: commandAs(identity, initialisation(binaries, cluster), cluster.data) }
+        : {}),
       command: commandAs(identity, { file: binaries.postgres, args }, cluster.data),
       // Data that stays needs its last checkpoint. Data that goes doesn't, but the server must still end in its own
       // way rather than by SIGKILL: it then gives its System V memory segment back to the machine.
@@ -93,11 +105,4 @@ function initialisation({ initdb }: PostgresBinaries, { home, data }: Cluster): 
       ...['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     ],
   };
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

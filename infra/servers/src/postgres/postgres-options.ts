@@ -1,3 +1,5 @@
+import type { ServerProcess } from '../origins/server-process.js';
+
 /** How a Postgres is wanted. Any of these asks for a server of its own; `{}` takes the environment's too. */
 export interface PostgresOptions {
   /** Server settings on top of the defaults, as in `{ fsync: 'on' }`. */
@@ -8,6 +10,8 @@ export interface PostgresOptions {
   readonly persistTo?: string;
   /** True for a server that the test may stop and kill: never the one that the environment names. */
   readonly exclusive?: boolean;
+  /** Only this way to get a server; the first that applies by default. */
+  readonly origin?: ServerProcess['origin'];
 }
 
 export const superuser = 'postgres';
@@ -20,6 +24,10 @@ export const defaultSettings: Readonly<Record<string, string>> = {
   max_connections: '200',
   // The data dies with the run, so a power cut is no concern. A killed process loses nothing by it.
   fsync: 'off',
+};
+
+/** Settings of local servers besides. In a container these are the image's business. */
+export const localSettings: Readonly<Record<string, string>> = {
   // Shared memory as files of the data directory: a killed server leaves nothing in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
   // Sockets have path lengths and owners to mind; TCP is what is tested.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connectionStringIn, firstThatApplies, tryGiven } from '../origins/choose.js';
 import { ServerHandle, startServer } from '../origins/server-handle.js';
 import type { ServerOrigin, ServerProcess } from '../origins/server-process.js';
-import { createDatabase, dropDatabase, withClient } from './postgres-databases.js';
+import { createDatabase, dropDatabase, pingPostgres, withClient } from './postgres-databases.js';
 import { launchDockerPostgres } from './postgres-docker.js';
 import { launchLocalPostgres } from './postgres-local.js';
 import { superuser, type PostgresOptions } from './postgres-options.js';
@@ -60,25 +60,27 @@ async function launchPostgres(options: PostgresOptions): Promise<RunningPostgres
     password = local.password; // of a persisted cluster: the one that it was made with
     return local.process;
   };
-  const server = await firstThatApplies(
-    'Postgres',
-    [
+  const server = await firstThatApplies({
+    server: 'Postgres',
+    ways: [
       { origin: 'docker', launch: async () => launchDockerPostgres(options, password) },
       { origin: 'local', launch: launchLocal },
     ],
-    `Set ${postgresUrlVariable} to a superuser's connection string, or start Docker, or install with optional ` +
+    only: options.origin,
+    remedy:
+      `Set ${postgresUrlVariable} to a superuser's connection string, or start Docker, or install with optional ` +
       'dependencies (npm install --include=optional) on Linux or macOS.',
+  });
+  return new RunningPostgres(
+    `postgres://${superuser}:${password}@${server.host}:${String(server.port)}/postgres`,
+    server,
   );
-  return new RunningPostgres(`postgres://${superuser}:${password}@${server.host}:${server.port}/postgres`, server);
-}
-
-async function answers(url: string): Promise<void> {
-  await withClient(url, (client) => client.query('SELECT'));
 }
 
 async function decodesLogically(url: string): Promise<void> {
   const { rows } = await withClient(url, (client) => client.query<{ wal_level: string }>('SHOW wal_level'));
-  if (rows[0]?.wal_level !== 'logical') throw new Error(`its wal_level is ${rows[0]?.wal_level}, not logical`);
+  if (rows[0]?.wal_level !== 'logical')
+    throw new Error(`its wal_level is ${String(rows[0]?.wal_level)}, not logical`);
 }
 
 class RunningPostgres implements PostgresServer {
@@ -93,7 +95,7 @@ class RunningPostgres implements PostgresServer {
     this.host = new URL(url).hostname;
     this.port = Number(new URL(url).port || 5432);
     this.dataDirectory = process?.dataDirectory;
-    this.handle = new ServerHandle('Postgres', process, () => answers(url));
+    this.handle = new ServerHandle('Postgres', process, () => pingPostgres(url));
   }
 
   get origin(): ServerOrigin {

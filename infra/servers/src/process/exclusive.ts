@@ -6,6 +6,8 @@ import { ownIdentity } from './run-directory.js';
 
 /** Between the making of the lock and the writing of its holder lie microseconds. */
 const holderlessGraceMs = 10_000;
+/** A holder that can't be looked up from here (in a container, say) is given longer than any download takes. */
+const unknownHolderGraceMs = 15 * 60_000;
 
 /**
  * Runs `work` while no other process on this cache runs under the same lock. The lock is a folder, because making
@@ -33,21 +35,27 @@ async function take(lock: string): Promise<boolean> {
 }
 
 async function isAbandoned(lock: string): Promise<boolean> {
+  const age = await stat(lock).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0, // released just now
+  );
+  const holder = await holderOf(lock);
+  if (holder === undefined) return age > holderlessGraceMs;
+  const state = liveness(holder);
+  return state === 'dead' || (state === 'unknown' && age > unknownHolderGraceMs);
+}
+
+async function holderOf(lock: string): Promise<ProcessIdentity | undefined> {
   try {
-    const holder = JSON.parse(await readFile(path.join(lock, 'holder.json'), 'utf8')) as ProcessIdentity;
-    return liveness(holder) === 'dead';
+    return JSON.parse(await readFile(path.join(lock, 'holder.json'), 'utf8')) as ProcessIdentity;
   } catch {
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0, // released just now
-    );
-    return age > holderlessGraceMs;
+    return undefined;
   }
 }
 
 /** Moved aside first: of several processes that find it abandoned, one moves it, and none removes a new lock. */
 async function clear(lock: string): Promise<void> {
-  const aside = `${lock}.${process.pid}`;
+  const aside = `${lock}.${String(process.pid)}`;
   await rename(lock, aside).catch(() => undefined);
   await rm(aside, { recursive: true, force: true });
 }

@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
     const port = lowest + Math.floor(Math.random() * Math.max(1, highest - lowest));
     if (await isFree(port)) return port;
   }
-  throw new Error(`No free port between ${lowest} and ${highest} on 127.0.0.1.`);
+  throw new Error(`No free port between ${String(lowest)} and ${String(highest)} on 127.0.0.1.`);
 }
 
 async function lowestSourcePort(): Promise<number> {
@@ -29,7 +29,13 @@ async function lowestSourcePort(): Promise<number> {
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
   });
 }

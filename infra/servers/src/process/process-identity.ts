@@ -47,7 +47,7 @@ function startTimeOf(pid: number): string | undefined {
 /** The fields of /proc/PID/stat from the state on; the command before it may hold spaces and parentheses. */
 export function readProcessStat(pid: number): string[] | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;

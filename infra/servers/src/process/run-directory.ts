@@ -34,7 +34,7 @@ export async function createRunDirectory(kind: string): Promise<string> {
 
 /** Replaces the record in one step, so that a reader never sees half of it. */
 export async function recordOwner(directory: string, record: RunOwner): Promise<void> {
-  const draft = path.join(directory, `${ownerFile}.${process.pid}`);
+  const draft = path.join(directory, `${ownerFile}.${String(process.pid)}`);
   await writeFile(draft, JSON.stringify(record));
   await rename(draft, path.join(directory, ownerFile));
 }

@@ -6,7 +6,8 @@ const execute = promisify(execFile);
 
 /** Runs a short-lived program to its end and gives what it printed; what it complained is in the error. */
 export async function runProgram(program: Program, cwd: string, identity?: Identity): Promise<string> {
-  const { file, args, ...how } = identity === undefined ? { ...program, cwd } : commandAs(identity, program, cwd);
+  const { file, args, ...how } =
+    identity === undefined ? { ...program, cwd } : commandAs(identity, program, cwd);
   const { stdout } = await execute(file, [...args], { ...how, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }

@@ -118,7 +118,7 @@ export class SupervisedServer {
     await this.close();
     throw new ServerError(
       'SERVER_START_FAILED',
-      `${this.#spec.prepare?.file} failed (${how}). The end of what it said:\n${log}`,
+      `${String(this.#spec.prepare?.file)} failed (${how}). The end of what it said:\n${log}`,
       'What it objects to is usually in the last lines.',
     );
   }
@@ -146,13 +146,22 @@ export class SupervisedServer {
         act();
       };
       const onMessage = (report: Report): void => {
-        if (types.includes(report.type)) settle(() => resolve(report));
+        if (types.includes(report.type))
+          settle(() => {
+            resolve(report);
+          });
       };
       const onEnd = (): void => {
         const problem = new Error(`The supervisor of the server has ended. Its log: ${this.#spec.logFile}`);
         // The server goes with its supervisor, which is what a wait for its exit is about.
-        if (types.includes('exited')) settle(() => resolve({ type: 'exited', how: 'with its supervisor' }));
-        else settle(() => reject(problem));
+        if (types.includes('exited'))
+          settle(() => {
+            resolve({ type: 'exited', how: 'with its supervisor' });
+          });
+        else
+          settle(() => {
+            reject(problem);
+          });
       };
       supervisor.on('message', onMessage).on('exit', onEnd);
       if (this.#hasEnded) onEnd();

@@ -23,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('message', (order: Order) => void obey(order));
 process.on('disconnect', () => void end());
 process.on('uncaughtException', (error) => {
-  console.error(error); // into the log
+  process.stderr.write(`${String(error.stack)}\n`); // into the log
   void end();
 });
 
@@ -32,7 +32,10 @@ const preparation = prepare();
 await preparation;
 
 async function prepare(): Promise<void> {
-  if (spec.prepare === undefined) return report({ type: 'ready' });
+  if (spec.prepare === undefined) {
+    report({ type: 'ready' });
+    return;
+  }
   const how = await outcome(launch(spec.prepare));
   report(how === 'exit code 0' ? { type: 'ready' } : { type: 'unprepared', how });
 }
@@ -82,8 +85,12 @@ function launch({ file, args, ...how }: Command): ChildProcess {
 
 function outcome(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    child.once('error', (error) => {
+      resolve(error.message);
+    });
+    child.once('exit', (code, signal) => {
+      resolve(signal ?? `exit code ${String(code)}`);
+    });
   });
 }
 

@@ -74,7 +74,7 @@ async function candidates(): Promise<Identity[]> {
   if (process.getuid?.() !== 0) return ordinaryUser();
   const nobody = await nobodyIds();
   return [
-    { description: `uid ${nobody.uid} (nobody)`, prefix: [], ...nobody, owner: nobody },
+    { description: `uid ${String(nobody.uid)} (nobody)`, prefix: [], ...nobody, owner: nobody },
     // The checkout may lie below a folder such as /root that nobody can't pass through, or have been installed
     // with a umask of 077. One capability gets past that: the lesser first.
     keepingCapability('dac_read_search', nobody),
@@ -89,7 +89,7 @@ async function candidates(): Promise<Identity[]> {
  * with such) needs a namespace that gives it a name, since initdb insists on one.
  */
 async function ordinaryUser(): Promise<Identity[]> {
-  const self: Identity = { description: `the current user, uid ${process.getuid?.()}`, prefix: [] };
+  const self: Identity = { description: `the current user, uid ${String(process.getuid?.())}`, prefix: [] };
   try {
     userInfo();
     return [self];
@@ -100,11 +100,11 @@ async function ordinaryUser(): Promise<Identity[]> {
 
 function keepingCapability(capability: string, { uid, gid }: { uid: number; gid: number }): Identity {
   return {
-    description: `uid ${uid} with CAP_${capability.toUpperCase()} (setpriv)`,
+    description: `uid ${String(uid)} with CAP_${capability.toUpperCase()} (setpriv)`,
     prefix: [
       'setpriv',
-      `--reuid=${uid}`,
-      `--regid=${gid}`,
+      `--reuid=${String(uid)}`,
+      `--regid=${String(gid)}`,
       '--clear-groups',
       `--inh-caps=+${capability}`,
       `--ambient-caps=+${capability}`,
@@ -119,8 +119,8 @@ function keepingCapability(capability: string, { uid, gid }: { uid: number; gid:
 function inUserNamespace(uid: number): Identity {
   const self = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   return {
-    description: `uid ${uid} of a user namespace (unshare)`,
-    prefix: ['unshare', '--user', `--map-user=${uid}`],
+    description: `uid ${String(uid)} of a user namespace (unshare)`,
+    prefix: ['unshare', '--user', `--map-user=${String(uid)}`],
     owner: self,
   };
 }

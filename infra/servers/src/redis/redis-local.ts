@@ -49,7 +49,10 @@ async function locateRedis(): Promise<(args: readonly string[]) => Program> {
     const unpacked = await unpackDebianPackages(['redis-server']);
     return (args) => unpacked.program('usr/bin/redis-server', args);
   } catch (error) {
-    const onPath = installed === undefined ? 'no redis-server on the PATH' : `${installed} is older than ${oldestMajor}`;
+    const onPath =
+      installed === undefined
+        ? 'no redis-server on the PATH'
+        : `${installed} is older than ${String(oldestMajor)}`;
     throw new Error(`${onPath}; from Debian packages: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -13,13 +13,20 @@ export function pingRedis(url: string): Promise<void> {
     const socket = protocol === 'rediss:' ? connectTls(address) : connectPlain(address);
     let answer = '';
     const fail = (problem: string): void => void socket.destroy(new Error(problem));
-    socket.setTimeout(deadlineMs, () => fail('no answer to PING'));
+    socket.setTimeout(deadlineMs, () => {
+      fail('no answer to PING');
+    });
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error('the connection was closed')));
-    socket.on('data', (chunk) => {
-      answer += chunk.toString('latin1');
+    socket.on('close', () => {
+      reject(new Error('the connection was closed'));
+    });
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      answer += chunk;
       const refusal = /^-(.*)\r\n/m.exec(answer)?.[1];
-      if (refusal !== undefined) return fail(refusal);
+      if (refusal !== undefined) {
+        fail(refusal);
+        return;
+      }
       if (!answer.endsWith('+PONG\r\n')) return;
       resolve();
       socket.end();
@@ -30,6 +37,6 @@ export function pingRedis(url: string): Promise<void> {
 
 /** A command in the Redis protocol: an array of strings, each with its length in bytes. */
 function encode(words: readonly string[]): string {
-  const bulks = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
-  return `*${words.length}\r\n${bulks.join('')}`;
+  const bulks = words.map((word) => `$${String(Buffer.byteLength(word))}\r\n${word}\r\n`);
+  return `*${String(words.length)}\r\n${bulks.join('')}`;
 }

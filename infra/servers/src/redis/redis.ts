@@ -50,15 +50,16 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 async function launchRedis(options: RedisOptions): Promise<RunningRedis> {
   const password = randomBytes(12).toString('hex');
-  const server = await firstThatApplies(
-    'Redis',
-    [
+  const server = await firstThatApplies({
+    server: 'Redis',
+    ways: [
       { origin: 'docker', launch: () => launchDockerRedis(options, password) },
       { origin: 'local', launch: () => launchLocalRedis(options, password) },
     ],
-    `Set ${redisUrlVariable} to a connection string, or start Docker, or install redis-server 7 or newer.`,
-  );
-  return new RunningRedis(`redis://:${password}@${server.host}:${server.port}`, server);
+    only: options.origin,
+    remedy: `Set ${redisUrlVariable} to a connection string, or start Docker, or install redis-server 7 or newer.`,
+  });
+  return new RunningRedis(`redis://:${password}@${server.host}:${String(server.port)}`, server);
 }
 
 function launchDockerRedis(options: RedisOptions, password: string): Promise<DockerContainer> {
@@ -67,6 +68,7 @@ function launchDockerRedis(options: RedisOptions, password: string): Promise<Doc
     image: 'redis:7',
     containerPort: 6379,
     port: options.port,
+    upMessage: /Ready to accept connections/,
     command: ['redis-server', ...login, ...defaultArguments, ...(options.args ?? [])],
   });
 }
