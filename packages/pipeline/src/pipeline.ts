@@ -55,7 +55,7 @@ class RunningPipeline implements Pipeline {
 
   constructor(config: PipelineConfig) {
     this.#config = config;
-    const log = config.log ?? pino({ name: 'strandline' }, pino.destination({ fd: 2, sync: true }));
+    const log = config.log ?? defaultLogger();
     this.#log = log.child({ pipeline: config.name });
   }
 
@@ -194,6 +194,13 @@ class RunningPipeline implements Pipeline {
     this.#state =
       this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
   }
+}
+
+/** JSON lines on stderr from `LOG_LEVEL` on; a level that pino does not know counts as info. */
+function defaultLogger(): Logger {
+  const asked = process.env['LOG_LEVEL']?.toLowerCase() ?? '';
+  const level = asked === 'silent' || Object.hasOwn(pino.levels.values, asked) ? asked : 'info';
+  return pino({ name: 'strandline', level }, pino.destination({ fd: 2, sync: true }));
 }
 
 /** Promise.withResolvers is not in Node 20. */
