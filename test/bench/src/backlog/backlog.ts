@@ -1,0 +1,127 @@
+import type { PostgresServer } from '@strandline/servers';
+import pg from 'pg';
+import { createOutbox, payloadSql, type PayloadType } from './outbox.js';
+import { copySlot, dropSlot } from './slots.js';
+
+export interface BacklogOptions {
+  /** Of the database, and the beginning of its slots' names. */
+  readonly name: string;
+  readonly rows: number;
+  readonly perTransaction: number;
+  readonly keys: number;
+  readonly payload: PayloadType;
+}
+
+/** How many rows each key has: what a complete reading has seen. */
+export type RowsPerKey = Uint32Array;
+
+/**
+ * Rows that were committed after a slot was made and before anybody reads: in a database of their own, so that
+ * the log from the slot on holds nothing else.
+ */
+export class Backlog implements AsyncDisposable {
+  readonly options: BacklogOptions;
+  readonly url: string;
+  readonly #server: PostgresServer;
+  readonly #sql: pg.Client;
+  #slots = 0;
+  #rowsPerKey: RowsPerKey;
+
+  /** With zero rows it is an empty outbox, ready to be written to. */
+  static async create(server: PostgresServer, options: BacklogOptions): Promise<Backlog> {
+    const url = await server.createDatabase(options.name);
+    const sql = new pg.Client({ connectionString: url });
+    await sql.connect();
+    const backlog = new Backlog(server, options, url, sql);
+    try {
+      await backlog.#fill();
+    } catch (error) {
+      await backlog[Symbol.asyncDispose]();
+      throw error;
+    }
+    return backlog;
+  }
+
+  private constructor(server: PostgresServer, options: BacklogOptions, url: string, sql: pg.Client) {
+    this.#server = server;
+    this.options = options;
+    this.url = url;
+    this.#sql = sql;
+    this.#rowsPerKey = new Uint32Array(options.keys);
+  }
+
+  get rowsPerKey(): RowsPerKey {
+    return this.#rowsPerKey;
+  }
+
+  /** Runs `work` with a slot that stands before the first row, and drops it afterwards. */
+  async withSlot<T>(work: (slot: string) => Promise<T>): Promise<T> {
+    this.#slots += 1;
+    // Slots are the server's and not the database's, and offsets belong to a slot: names are not used twice.
+    const slot = `${this.options.name}_${String(this.#slots)}`;
+    await copySlot(this.#sql, this.#template, slot);
+    try {
+      return await work(slot);
+    } finally {
+      await dropSlot(this.#sql, slot);
+    }
+  }
+
+  /** The end of the log as it is now. */
+  async walEnd(): Promise<string> {
+    const { rows } = await this.#sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
+    return rows[0]?.lsn ?? '';
+  }
+
+  /** Counts the table's rows anew: the record that readings are compared with comes from the database. */
+  async count(): Promise<RowsPerKey> {
+    const { rows } = await this.#sql.query<{ key: number; rows: number }>(
+      'select key::int as key, count(*)::int as rows from outbox group by key',
+    );
+    const counts = new Uint32Array(this.options.keys);
+    for (const row of rows) counts[row.key] = row.rows;
+    this.#rowsPerKey = counts;
+    return counts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sql.end();
+    await this.#server.dropDatabase(this.options.name);
+  }
+
+  get #template(): string {
+    return `${this.options.name}_template`;
+  }
+
+  async #fill(): Promise<void> {
+    const { rows, perTransaction, keys, payload } = this.options;
+    await this.#sql.query(createOutbox(payload));
+    await this.#stage(rows, keys);
+    await this.#sql.query(FILL(payload));
+    await this.#sql.query("select pg_create_logical_replication_slot($1, 'pgoutput')", [this.#template]);
+    await this.#sql.query(`call fill(${String(rows)}, ${String(perTransaction)})`);
+    await this.count();
+  }
+
+  /** Which row gets which key, and its ordinal there; keys come in no particular order. Not in the log. */
+  async #stage(rows: number, keys: number): Promise<void> {
+    await this.#sql.query(`
+      create unlogged table staged as
+        select i, key, row_number() over (partition by key order by i) as ordinal
+        from (select i, abs(hashint4(i)::bigint) % ${String(keys)} as key
+              from generate_series(1, ${String(rows)}) i) as rows;
+      create unique index on staged (i);
+      analyze staged`);
+  }
+}
+
+const FILL = (payload: PayloadType): string => `
+  create procedure fill(total int, per int) language plpgsql as $$
+  begin
+    for lowest in 1..total by per loop
+      insert into outbox (key, type, payload)
+        select key, 'order.moved', ${payloadSql('ordinal', payload)}
+        from staged where i between lowest and lowest + per - 1 order by i;
+      commit;
+    end loop;
+  end $$`;

@@ -1,0 +1,53 @@
+import { Backlog } from '../backlog/backlog.js';
+import { check } from '../readers/check.js';
+import type { Findings } from '../report/figure.js';
+import { ratios } from '../report/statistics.js';
+import { strandline, type Stage } from './stage.js';
+
+const KEYS = 5_000;
+const SLEEPER = 17;
+/** What one sleeping key may cost the others: less than 5 %. */
+const GOAL = { rule: '>=', bound: 0.95 } as const;
+
+/** What a key whose handler sleeps for the whole run costs the other keys. */
+export async function isolation(stage: Stage): Promise<Findings> {
+  const options = {
+    name: 'isolation',
+    rows: stage.rows,
+    perTransaction: 10,
+    keys: KEYS,
+    payload: 'text',
+  } as const;
+  stage.progress('writing the backlog isolation');
+  await using backlog = await Backlog.create(stage.postgres, options);
+  const awake: number[] = [];
+  const asleep: number[] = [];
+  for (let round = 0; round < stage.rounds; round += 1) {
+    // A, B, then B, A: whatever gets slower with time hits both alike.
+    const order = round % 2 === 0 ? [false, true] : [true, false];
+    for (const sleep of order) {
+      stage.progress(`isolation, round ${String(round + 1)}: ${sleep ? 'one key sleeps' : 'no key sleeps'}`);
+      (sleep ? asleep : awake).push(await measure(stage, backlog, sleep));
+    }
+  }
+  return {
+    benchmark: 'isolation',
+    about: `${stage.rows.toLocaleString('en-US')} rows, ${KEYS.toLocaleString('en-US')} keys, one of which sleeps until the others are done; offsets: ${stage.offsets.kind}`,
+    figures: [
+      { name: 'the others, no key sleeps', unit: 'rows/s', rounds: awake },
+      { name: 'the others, one key sleeps', unit: 'rows/s', rounds: asleep },
+      { name: '  of the speed without it', unit: 'ratio', rounds: ratios(asleep, awake), goal: GOAL },
+    ],
+  };
+}
+
+/** Rows per second of all keys but one. */
+async function measure(stage: Stage, backlog: Backlog, sleep: boolean): Promise<number> {
+  const { url, rowsPerKey, options } = backlog;
+  const untimedKey = { key: SLEEPER, rows: rowsPerKey[SLEEPER] ?? 0 };
+  const reading = await backlog.withSlot((slot) =>
+    strandline(stage, { url, slot, rows: options.rows, keys: options.keys, untimedKey, sleep }),
+  );
+  check(sleep ? 'isolation, one key sleeps' : 'isolation, no key sleeps', reading, rowsPerKey);
+  return ((options.rows - untimedKey.rows) * 1_000) / (reading.endedAt - reading.startedAt);
+}

@@ -1,0 +1,106 @@
+import { Backlog } from '../backlog/backlog.js';
+import { startJob } from '../processes/start-job.js';
+import { check } from '../readers/check.js';
+import type { Reading } from '../readers/reading.js';
+import type { StrandlineReading } from '../readers/strandline.js';
+import type { Figure, Findings, Goal } from '../report/figure.js';
+import { percentile } from '../report/statistics.js';
+import type { Writing } from '../writer/paced-writer.js';
+import type { Stage } from './stage.js';
+
+const ROWS_PER_SECOND = 1_000;
+const KEYS = 500;
+/** A twentieth of the backlogs' rows: ten seconds by default. */
+const SHARE_OF_ROWS = 20;
+/** The first fifth is read and checked, but not counted: programs start slowly, pipelines do not start often. */
+const WARM_UP = 0.2;
+const GOALS = { p50: { rule: '<', bound: 2 }, p99: { rule: '<', bound: 10 } } as const;
+
+const READERS = ['bare library', "visibility 'committed'", "visibility 'logged'"] as const;
+type ReaderName = (typeof READERS)[number];
+const JUDGED: ReaderName = "visibility 'committed'";
+
+/** One round of one reader, in milliseconds per row. */
+interface Round {
+  /** From right before COMMIT was sent: nothing that belongs to the way is left out, and the commit's own work is in it. */
+  readonly fromSent: Float64Array;
+  /** From right after its answer had come: below zero for a row that was faster than the answer. */
+  readonly fromReturned: Float64Array;
+  readonly rowsPerSecond: number;
+  readonly questions: number | null;
+}
+
+/** How long after its commit a row reaches the handler, under a steady load. */
+export async function latency(stage: Stage): Promise<Findings> {
+  const rows = Math.ceil(stage.rows / SHARE_OF_ROWS);
+  const results = new Map<ReaderName, Round[]>(READERS.map((name) => [name, []]));
+  for (let round = 0; round < stage.rounds; round += 1) {
+    for (const [turn, name] of READERS.entries()) {
+      stage.progress(`latency, round ${String(round + 1)}: ${name}`);
+      results.get(name)?.push(await measure(stage, name, rows, `latency_${String(round)}_${String(turn)}`));
+    }
+  }
+  return {
+    benchmark: 'latency',
+    about: `commit to handler at ${ROWS_PER_SECOND.toLocaleString('en-US')} rows/s, one row per transaction, ${rows.toLocaleString('en-US')} rows a round; offsets: ${stage.offsets.kind}`,
+    figures: [...results].flatMap(([name, rounds]) => figures(name, rounds, name === JUDGED)),
+  };
+}
+
+async function measure(stage: Stage, name: ReaderName, rows: number, database: string): Promise<Round> {
+  const options = { name: database, rows: 0, perTransaction: 1, keys: KEYS, payload: 'text' } as const;
+  await using backlog = await Backlog.create(stage.postgres, options);
+  const { url } = backlog;
+  return await backlog.withSlot(async (slot) => {
+    const reader = startReader(stage, name, { url, slot, rows, keys: KEYS, arrivals: true });
+    await reader.ready;
+    const writer = startJob('writer', { url, rows, keys: KEYS, rowsPerSecond: ROWS_PER_SECOND });
+    const [writing, reading] = await Promise.all([writer.result, reader.result]);
+    check(`latency, ${name}`, reading, await backlog.count());
+    return roundOf(writing, reading);
+  });
+}
+
+function startReader(
+  { offsets }: Stage,
+  name: ReaderName,
+  settings: Parameters<typeof startJob<'bare'>>[1],
+): { readonly ready: Promise<void>; readonly result: Promise<Reading | StrandlineReading> } {
+  if (name === 'bare library') return startJob('bare', settings);
+  const visibility = name === "visibility 'logged'" ? 'logged' : 'committed';
+  return startJob('strandline', { ...settings, offsets, visibility, handler: 'async' });
+}
+
+function roundOf({ sent, returned }: Writing, reading: Reading | StrandlineReading): Round {
+  const { arrivals } = reading;
+  const first = Math.floor(arrivals.length * WARM_UP);
+  const since = (moments: Float64Array): Float64Array =>
+    arrivals.slice(first).map((arrival, index) => arrival - (moments[first + index] ?? NaN));
+  const seconds = ((sent.at(-1) ?? NaN) - (sent[first] ?? NaN)) / 1_000;
+  return {
+    fromSent: since(sent),
+    fromReturned: since(returned),
+    rowsPerSecond: (arrivals.length - first) / seconds,
+    questions: 'questions' in reading ? reading.questions : null,
+  };
+}
+
+function figures(name: ReaderName, rounds: readonly Round[], judged: boolean): Figure[] {
+  const ms = (label: string, of: (round: Round) => number, goal?: Goal): Figure => ({
+    name: `  ${label}`,
+    unit: 'ms',
+    rounds: rounds.map(of),
+    ...(goal === undefined || !judged ? {} : { goal }),
+  });
+  const questions = rounds.flatMap((round) => (round.questions === null ? [] : [round.questions]));
+  return [
+    { name: `${name}: written`, unit: 'rows/s', rounds: rounds.map((round) => round.rowsPerSecond) },
+    ms('p50 from COMMIT sent', (round) => percentile(round.fromSent, 0.5), GOALS.p50),
+    ms('p99 from COMMIT sent', (round) => percentile(round.fromSent, 0.99), GOALS.p99),
+    ms('p50 from COMMIT returned', (round) => percentile(round.fromReturned, 0.5)),
+    ms('p99 from COMMIT returned', (round) => percentile(round.fromReturned, 0.99)),
+    ...(questions.length === 0
+      ? []
+      : [{ name: '  questions of the gate', unit: 'count', rounds: questions } as const]),
+  ];
+}

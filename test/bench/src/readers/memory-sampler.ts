@@ -1,0 +1,35 @@
+/** Milliseconds between samples. Handlers yield to timers every 10 ms or so. */
+const EVERY = 10;
+const MIB = 1024 * 1024;
+
+export interface MemorySample {
+  /** Rows seen when it was taken. */
+  readonly seen: number;
+  readonly rssMib: number;
+}
+
+export interface MemoryUse {
+  readonly samples: readonly MemorySample[];
+  /** The highest that the system saw, between samples too. */
+  readonly peakMib: number;
+}
+
+/** Samples the resident set of this process. */
+export class MemorySampler {
+  readonly #samples: MemorySample[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(seen: () => number) {
+    this.#timer = setInterval(() => {
+      this.#samples.push({ seen: seen(), rssMib: process.memoryUsage.rss() / MIB });
+    }, EVERY);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  use(): MemoryUse {
+    return { samples: this.#samples, peakMib: process.resourceUsage().maxRSS / 1024 };
+  }
+}

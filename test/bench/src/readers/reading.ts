@@ -1,0 +1,34 @@
+import type { RowsPerKey } from '../backlog/backlog.js';
+
+/** What a reader was asked to read. */
+export interface ReaderSettings {
+  readonly url: string;
+  readonly slot: string;
+  readonly rows: number;
+  readonly keys: number;
+  /** Rows of this key are read like the others, but the clock does not wait for them. */
+  readonly untimedKey?: { readonly key: number; readonly rows: number };
+  /** Keep the moment of each row: then `arrivals` is filled, by (ordinal - 1) * keys + key. */
+  readonly arrivals?: boolean;
+}
+
+/** What it read. Moments are milliseconds of the monotonic clock, which all processes of a machine share. */
+export interface Reading {
+  /** The server began to stream. */
+  readonly startedAt: number;
+  /** The last timed row was seen. */
+  readonly endedAt: number;
+  /** Processor time of this process between the two, in milliseconds: steadier than the clock on a busy machine. */
+  readonly cpu: number;
+  readonly seen: number;
+  /** The ordinal that was seen last, by key. */
+  readonly lastOrdinals: RowsPerKey;
+  /** Rows that did not follow the one before them in their key; the first few. */
+  readonly faults: readonly string[];
+  readonly arrivals: Float64Array;
+}
+
+/** The clock of all benchmarks: one per machine, not one per process as `performance.now()` is. */
+export function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

@@ -1,0 +1,146 @@
+import {
+  definePipeline,
+  fileOffsets,
+  memoryOffsets,
+  postgres,
+  redisOffsets,
+  type Logger,
+  type OffsetStore,
+  type OutboxEvent,
+  type Pipeline,
+} from 'strandline';
+import { ordinalOf, PUBLICATION } from '../backlog/outbox.js';
+import { countQuestions } from './gate-questions.js';
+import { MemorySampler, type MemoryUse } from './memory-sampler.js';
+import type { Reading, ReaderSettings } from './reading.js';
+import { ReadingRecord } from './reading-record.js';
+
+/**
+ * - `async`: returns a resolved promise, as an async function without an await does.
+ * - `plain`: returns nothing, so a turn needs no promise.
+ * - `batch`: takes up to 100 consecutive events of its key.
+ * - `payload`: `async`, and has the payload parsed.
+ */
+export type HandlerKind = 'async' | 'plain' | 'batch' | 'payload';
+
+export type OffsetsSettings =
+  | { readonly kind: 'redis'; readonly url: string }
+  | { readonly kind: 'file'; readonly directory: string }
+  | { readonly kind: 'memory' };
+
+export interface StrandlineSettings extends ReaderSettings {
+  readonly offsets: OffsetsSettings;
+  readonly handler: HandlerKind;
+  readonly visibility: 'committed' | 'logged';
+  /** The handler of `untimedKey` sleeps until all others are done. */
+  readonly sleep?: boolean;
+}
+
+export interface StrandlineReading extends Reading {
+  /** How often the visibility gate asked the server for a snapshot. */
+  readonly questions: number;
+  readonly memory: MemoryUse;
+}
+
+/** Reads a slot with a whole pipeline, as a user would define it. */
+export async function readWithStrandline(
+  settings: StrandlineSettings,
+  ready: () => void,
+): Promise<StrandlineReading> {
+  const record = new ReadingRecord(settings);
+  const questions = countQuestions();
+  const pipeline = pipelineFor(settings, record);
+  const memory = new MemorySampler(() => record.seen);
+  await pipeline.start();
+  record.start();
+  ready();
+  await Promise.race([record.allSeen, pipeline.finished]);
+  memory.stop();
+  await pipeline.stop();
+  return { ...record.reading(), questions: questions(), memory: memory.use() };
+}
+
+function pipelineFor(settings: StrandlineSettings, record: ReadingRecord): Pipeline {
+  const common = {
+    name: settings.slot,
+    source: postgres({
+      url: settings.url,
+      outbox: { table: 'outbox', id: 'id', key: 'key', type: 'type', payload: 'payload' },
+      slot: settings.slot,
+      publication: PUBLICATION,
+      create: false,
+      visibility: settings.visibility,
+    }),
+    offsets: offsetsFor(settings.offsets),
+    log: QUIET,
+  };
+  const see = (event: OutboxEvent): void => {
+    record.see(Number(event.key), ordinalOf(event.payloadText ?? ''));
+  };
+  if (settings.handler === 'batch') {
+    return definePipeline({
+      ...common,
+      batch: { max: 100 },
+      handle(events: readonly OutboxEvent[]) {
+        for (const event of events) see(event);
+        return Promise.resolve();
+      },
+    });
+  }
+  return definePipeline({ ...common, handle: singleHandler(settings, record, see) });
+}
+
+function singleHandler(
+  { handler, sleep, untimedKey }: StrandlineSettings,
+  record: ReadingRecord,
+  see: (event: OutboxEvent) => void,
+): (event: OutboxEvent) => unknown {
+  if (sleep === true) {
+    const sleeper = String(untimedKey?.key);
+    return (event) => {
+      if (event.key === sleeper) {
+        return record.timedSeen.then(() => {
+          see(event);
+        });
+      }
+      see(event);
+      return Promise.resolve();
+    };
+  }
+  switch (handler) {
+    case 'plain':
+      return see;
+    case 'payload':
+      return (event) => {
+        record.see(Number(event.key), (event.payload as { n: number }).n);
+        return Promise.resolve();
+      };
+    default:
+      return (event) => {
+        see(event);
+        return Promise.resolve();
+      };
+  }
+}
+
+function offsetsFor(offsets: OffsetsSettings): OffsetStore {
+  switch (offsets.kind) {
+    case 'redis':
+      return redisOffsets({ url: offsets.url });
+    case 'file':
+      return fileOffsets({ directory: offsets.directory });
+    case 'memory':
+      return memoryOffsets();
+  }
+}
+
+const nothing = (): void => undefined;
+
+/** What goes wrong shows in the readings; a terminal full of log lines would cost time of its own. */
+const QUIET: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+  child: () => QUIET,
+};
