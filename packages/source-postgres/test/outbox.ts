@@ -1,0 +1,16 @@
+import type { OutboxTable } from '../src/config.js';
+
+/** A mapping with `id` and `key`, and what a test adds. */
+export function outboxTable(overrides: Partial<OutboxTable> = {}): OutboxTable {
+  return {
+    table: 'outbox',
+    id: 'id',
+    key: 'key',
+    type: undefined,
+    payload: undefined,
+    headers: undefined,
+    columns: [],
+    snapshotOrder: undefined,
+    ...overrides,
+  };
+}
