@@ -60,7 +60,13 @@ export class MessageMapper {
     } catch {
       throw this.#contentError(position, 'is not JSON');
     }
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    // A bare number is an object here, too: the one that keeps its digits.
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !(value instanceof LosslessNumber)
+    )
       return value as Record<string, unknown>;
     throw this.#contentError(position, 'is not a JSON object');
   }
