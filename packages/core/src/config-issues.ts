@@ -4,7 +4,7 @@ export interface ConfigIssue {
   readonly message: string;
 }
 
-const SECRET = /url|password|connection|secret|token|cert|key$/i;
+const SECRET = /url|password|connection|secret|token|cert/i;
 const LONGEST_VALUE = 80;
 
 /**
@@ -18,7 +18,7 @@ export function describeConfigIssues(root: string, config: unknown, issues: read
 function describe(root: string, config: unknown, issue: ConfigIssue): string {
   const field = [root, ...issue.path.map(String)].join('.');
   const value = valueAt(config, issue.path);
-  const secret = issue.path.some((part) => SECRET.test(String(part)) && String(part) !== 'key');
+  const secret = issue.path.some((part) => SECRET.test(String(part)));
   const shown = secret && value !== undefined ? 'a value that is not shown' : printed(value);
   return `${field} is ${shown}: ${issue.message.replace(/\.?$/, '.')}`;
 }

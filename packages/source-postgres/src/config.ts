@@ -209,12 +209,13 @@ function withPreset(outbox: unknown): unknown {
   if (!isRecord(outbox)) return outbox;
   const { preset, ...given } = outbox;
   if (preset === undefined) return given;
-  if (typeof preset === 'string' && preset in PRESETS)
+  if (typeof preset === 'string' && Object.hasOwn(PRESETS, preset))
     return { ...PRESETS[preset as OutboxPreset], ...given };
+  const message = `must be one of ${Object.keys(PRESETS).join(', ')}`;
   throw postgresError(
     'PG_CONFIG',
-    `postgres.outbox.preset is ${typeof preset === 'string' ? JSON.stringify(preset) : typeof preset}: there is no such preset.`,
-    `Use one of ${Object.keys(PRESETS).join(', ')}, or name the columns yourself.`,
+    describeConfigIssues('postgres', { outbox }, [{ path: ['outbox', 'preset'], message }]),
+    'Correct it, or name the columns yourself.',
   );
 }
 
