@@ -1,13 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { startPostgres, startRedis } from '../src/index.js';
-import type { RunOwner } from '../src/process/run-directory.js';
+import { createRunDirectory, type RunOwner } from '../src/process/run-directory.js';
+import type { SupervisorSpec } from '../src/process/supervisor-protocol.js';
+import { supervisorScript } from '../src/project-paths.js';
 import { liveness } from '../src/process/process-identity.js';
 
 interface Held {
@@ -58,6 +61,26 @@ test('when the run’s whole process group is killed with SIGKILL', async () => 
   const held = await startRun('hold');
   process.kill(-(run?.pid ?? 0), 'SIGKILL');
   await expectGone(held);
+}, 60_000);
+
+test('when the run is killed before a supervisor listens, and while it prepares', async () => {
+  for (const afterMs of [0, 60, 150]) {
+    const directory = await createRunDirectory('test');
+    const command = { file: 'sleep', args: ['0.2'], cwd: '/' };
+    const spec: SupervisorSpec = {
+      directory,
+      logFile: path.join(directory, 'server.log'),
+      prepare: command,
+      command,
+      stopSignal: 'SIGTERM',
+      stopDeadlineMs: 1_000,
+    };
+    const supervisor = fork(supervisorScript, [JSON.stringify(spec)], { stdio: 'ignore' });
+    await delay(afterMs);
+    supervisor.disconnect();
+    await once(supervisor, 'exit');
+    expect(existsSync(directory)).toBe(false);
+  }
 }, 60_000);
 
 test('when the run ends and has forgotten them', async () => {

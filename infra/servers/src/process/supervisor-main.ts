@@ -18,6 +18,7 @@ import type { Command, Order, Report, SupervisorSpec } from './supervisor-protoc
 const spec = JSON.parse(process.argv[2] ?? '') as SupervisorSpec;
 const log = openSync(spec.logFile, 'a');
 let server: ChildProcess | undefined;
+let preparation = Promise.resolve();
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('message', (order: Order) => void obey(order));
@@ -28,8 +29,9 @@ process.on('uncaughtException', (error) => {
 });
 
 await recordOwner(spec.directory, { owner: ownIdentity() });
-const preparation = prepare();
-await preparation;
+// A run that was killed while this process was loading has closed the channel before anyone listened for it.
+if (!process.connected) await end();
+preparation = prepare();
 
 async function prepare(): Promise<void> {
   if (spec.prepare === undefined) {
@@ -109,6 +111,6 @@ async function end(): Promise<void> {
     if (server !== undefined) await once(child, 'exit');
     clearTimeout(timer);
   }
-  await removeRunDirectory(spec.directory);
-  process.exit();
+  // What can't be removed now is removed by the next start. This process must not stay either way.
+  await removeRunDirectory(spec.directory).finally(() => process.exit());
 }

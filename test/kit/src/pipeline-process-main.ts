@@ -1,0 +1,108 @@
+import {
+  definePipeline,
+  fileOffsets,
+  postgres,
+  redisOffsets,
+  StrandlineError,
+  type OffsetStore,
+} from 'strandline';
+import { historyWriter } from './history-file.js';
+import {
+  optionsVariable,
+  type FromProcess,
+  type OffsetsChoice,
+  type PipelineProcessOptions,
+  type ToProcess,
+} from './pipeline-process-protocol.js';
+import { ScriptedHandler } from './scripted-handler.js';
+
+/** The process that tests kill: a pipeline as a user would write it, whose handler writes down what it does. */
+const options = JSON.parse(process.env[optionsVariable] ?? '') as PipelineProcessOptions;
+const handler = new ScriptedHandler(historyWriter(options.history), options.behaviour, options.run);
+let mostUnsettled = 0;
+let mostBytes = 0;
+
+function observe(): void {
+  const { unsettled, bytes } = pipeline.status();
+  mostUnsettled = Math.max(mostUnsettled, unsettled);
+  mostBytes = Math.max(mostBytes, bytes);
+}
+
+const common = {
+  name: options.name,
+  source: postgres(options.source),
+  offsets: offsetStore(options.offsets),
+  ...options.tuning,
+};
+const pipeline =
+  options.batch === undefined
+    ? definePipeline({
+        ...common,
+        handle: (event, ctx) => {
+          observe();
+          return handler.handle(event, ctx);
+        },
+      })
+    : definePipeline({
+        ...common,
+        batch: options.batch,
+        handle: (events, ctx) => {
+          observe();
+          return handler.handleBatch(events, ctx);
+        },
+      });
+
+// A test that ends, however it ends, closes the channel: no process of it stays behind.
+process.on('disconnect', () => process.exit(1));
+process.on('SIGTERM', () => void pipeline.stop());
+process.on('message', (message: ToProcess) => {
+  switch (message.type) {
+    case 'report':
+      send({
+        type: 'report',
+        id: message.id,
+        report: {
+          status: pipeline.status(),
+          mostUnsettled,
+          mostBytes,
+          rss: process.memoryUsage.rss(),
+          mostRss: process.resourceUsage().maxRSS * 1024,
+        },
+      });
+      break;
+    case 'release':
+      handler.release(message.key);
+      break;
+    case 'stop':
+      void pipeline.stop();
+      break;
+  }
+});
+
+try {
+  await pipeline.start();
+  send({ type: 'started' });
+  await pipeline.finished;
+  end(null);
+} catch (error) {
+  end(error);
+}
+
+function offsetStore(choice: OffsetsChoice): OffsetStore {
+  if (choice.kind === 'file') return fileOffsets({ directory: choice.directory });
+  const { url, keyPrefix, commandTimeout } = choice;
+  return redisOffsets({ url, keyPrefix, ...(commandTimeout === undefined ? {} : { commandTimeout }) });
+}
+
+function send(message: FromProcess): void {
+  process.send?.(message);
+}
+
+/** Ends by itself: a pipeline that leaves a timer or socket behind would be seen to hang here. */
+function end(error: unknown): void {
+  const code = error instanceof StrandlineError ? error.code : 'UNKNOWN';
+  send({ type: 'ended', error: error === null ? null : { code, message: String(error) } });
+  process.exitCode = error === null ? 0 : 1;
+  process.removeAllListeners('disconnect');
+  process.disconnect();
+}

@@ -1,0 +1,54 @@
+import type { PipelineOptions, PipelineStatus, PostgresOptions } from 'strandline';
+import type { HandlerBehaviour } from './scripted-handler.js';
+
+/** Which offset store, as plain data. */
+export type OffsetsChoice =
+  | { readonly kind: 'file'; readonly directory: string }
+  | {
+      readonly kind: 'redis';
+      readonly url: string;
+      readonly keyPrefix: string;
+      readonly commandTimeout?: number;
+    };
+
+type TuningField = 'concurrency' | 'retry' | 'window' | 'commitInterval' | 'drainTimeout';
+
+/** A pipeline as plain data: what its process is told. */
+export interface PipelineProcessOptions {
+  readonly name: string;
+  readonly source: PostgresOptions;
+  readonly offsets: OffsetsChoice;
+  readonly tuning?: Pick<PipelineOptions, TuningField>;
+  /** With it the handler takes batches. */
+  readonly batch?: { readonly max: number };
+  readonly behaviour?: HandlerBehaviour;
+  /** File that the handlers' doings are appended to. */
+  readonly history: string;
+  readonly run: number;
+}
+
+/** What a process looks like from inside. */
+export interface ProcessReport {
+  readonly status: PipelineStatus;
+  /** The most events that were admitted and not settled, seen by a handler at any time. */
+  readonly mostUnsettled: number;
+  readonly mostBytes: number;
+  /** Resident memory now, and the most there ever was, in bytes. */
+  readonly rss: number;
+  readonly mostRss: number;
+}
+
+export type ToProcess =
+  | { readonly type: 'report'; readonly id: number }
+  /** Lets the handlers of a key go on; without one, of all keys. */
+  | { readonly type: 'release'; readonly key: string | undefined }
+  | { readonly type: 'stop' };
+
+export type FromProcess =
+  /** `start()` has resolved. */
+  | { readonly type: 'started' }
+  | { readonly type: 'report'; readonly id: number; readonly report: ProcessReport }
+  /** The pipeline has stopped, or could not start. */
+  | { readonly type: 'ended'; readonly error: { readonly code: string; readonly message: string } | null };
+
+export const optionsVariable = 'STRANDLINE_TEST_PIPELINE';

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutboxEvent } from '@strandline/core';
+import { recorded, type Recorder } from './history.js';
+
+/** What handlers do, as plain data. */
+export interface HandlerBehaviour {
+  /** Milliseconds that a handler takes; default 0. */
+  readonly delay?: number;
+  /** The same for single keys. */
+  readonly delays?: Readonly<Record<string, number>>;
+  /** Draw each delay evenly from zero up to it. */
+  readonly jitter?: boolean;
+  /** How often a handler of these keys fails before it succeeds, for each event anew. */
+  readonly failFirst?: Readonly<Record<string, number>>;
+  /** Share of the calls that fail at random, below 1. */
+  readonly failRate?: number;
+  /** Keys whose handlers wait until they are released; `*` stands for all of them. */
+  readonly hold?: readonly string[];
+}
+
+/** The slice of a handler's context that is looked at. */
+export interface TurnView {
+  readonly attempt: number;
+}
+
+export class ScriptedFailure extends Error {
+  override readonly name = 'ScriptedFailure';
+}
+
+/** A handler that does what it was told, and writes down what it does. */
+export class ScriptedHandler {
+  readonly #record: Recorder;
+  readonly #behaviour: HandlerBehaviour;
+  readonly #run: number;
+  readonly #held: Set<string>;
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  constructor(record: Recorder, behaviour: HandlerBehaviour = {}, run = 1) {
+    this.#record = record;
+    this.#behaviour = behaviour;
+    this.#run = run;
+    this.#held = new Set(behaviour.hold);
+  }
+
+  /** Lets the handlers of a key go on, now and later; without one, those of all keys. */
+  release(key?: string): void {
+    if (key === undefined) this.#held.clear();
+    else this.#held.delete(key);
+    for (const waiting of key === undefined ? [...this.#waiting.keys()] : [key]) {
+      for (const go of this.#waiting.get(waiting) ?? []) go();
+      this.#waiting.delete(waiting);
+    }
+  }
+
+  readonly handle = (event: OutboxEvent, ctx: TurnView): Promise<void> => this.handleBatch([event], ctx);
+
+  readonly handleBatch = (events: readonly OutboxEvent[], { attempt }: TurnView): Promise<void> =>
+    recorded(this.#record, { run: this.#run, attempt, events }, () =>
+      this.#work(events[0]?.key ?? '', attempt),
+    );
+
+  async #work(key: string, attempt: number): Promise<void> {
+    const { delay = 0, delays = {}, jitter = false, failFirst = {}, failRate = 0 } = this.#behaviour;
+    const time = (delays[key] ?? delay) * (jitter ? Math.random() : 1);
+    if (time > 0) await sleep(time);
+    await this.#untilReleased(key);
+    if (attempt <= (failFirst[key] ?? 0)) throw new ScriptedFailure(`attempt ${String(attempt)} is to fail`);
+    if (Math.random() < failRate) throw new ScriptedFailure('this call was drawn to fail');
+  }
+
+  async #untilReleased(key: string): Promise<void> {
+    if (!this.#held.has(key) && !this.#held.has('*')) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]);
+    });
+  }
+}

@@ -1,0 +1,108 @@
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** What the client said first tells what kind of session it is. */
+  isReplication: boolean;
+  frozen: boolean;
+}
+
+export type SessionKind = 'replication' | 'sql' | 'all';
+
+/**
+ * A network between a client and a Postgres server that can go dead: connections stay open and nothing comes
+ * through, as when a cable is cut or a firewall forgets a connection.
+ */
+export class TcpProxy implements AsyncDisposable {
+  readonly #target: URL;
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  #frozenFromNowOn = false;
+
+  static async start(targetUrl: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(targetUrl));
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  private constructor(target: URL) {
+    this.#target = target;
+    this.#server = createServer((client) => {
+      this.#accept(client);
+    });
+  }
+
+  /** The target's connection string, through the proxy. */
+  get url(): string {
+    const url = new URL(this.#target);
+    const address = this.#server.address();
+    url.hostname = '127.0.0.1';
+    url.port = String(typeof address === 'object' ? address?.port : '');
+    return url.href;
+  }
+
+  /** Forwards nothing more on the connections of this kind that are open now; newer ones work. */
+  freeze(kind: SessionKind = 'all'): void {
+    for (const pair of this.#pairs) {
+      if (kind !== 'all' && pair.isReplication !== (kind === 'replication')) continue;
+      pair.frozen = true;
+      pair.client.pause();
+      pair.server.pause();
+    }
+  }
+
+  /** Accepts new connections and forwards nothing on them, until `thaw`. */
+  freezeNewOnes(): void {
+    this.#frozenFromNowOn = true;
+  }
+
+  /** New connections work again; those that are frozen stay so. */
+  thaw(): void {
+    this.#frozenFromNowOn = false;
+  }
+
+  /** How many connections are open. */
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #accept(client: Socket): void {
+    const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
+    const pair: Pair = { client, server, isReplication: false, frozen: this.#frozenFromNowOn };
+    this.#pairs.add(pair);
+    client.once('data', (startup: Buffer) => {
+      pair.isReplication = startup.includes('replication\0database');
+    });
+    const forward = (from: Socket, to: Socket): void => {
+      from.on('data', (chunk: Buffer) => {
+        // What was read before it froze is lost with the rest.
+        if (pair.frozen) return;
+        if (!to.write(chunk)) from.pause();
+      });
+      to.on('drain', () => {
+        if (!pair.frozen) from.resume();
+      });
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        this.#pairs.delete(pair);
+        // Of a dead connection neither end hears that the other is gone.
+        if (!pair.frozen) to.destroy();
+      });
+    };
+    forward(client, server);
+    forward(server, client);
+    if (pair.frozen) this.freeze();
+  }
+}
