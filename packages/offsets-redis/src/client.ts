@@ -1,0 +1,74 @@
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import type { Endpoint } from './endpoint.js';
+import type { ValidOptions } from './options.js';
+import { QuietSentinelConnector } from './sentinel-connector.js';
+
+/** What the store needs of ioredis; a server, sentinels and a cluster all offer it. */
+export interface RedisClient {
+  readonly status: string;
+  connect(): Promise<void>;
+  disconnect(): void;
+  on(event: string, listener: (error: Error) => void): unknown;
+  once(event: string, listener: () => void): unknown;
+  hgetall(key: string): Promise<Record<string, string>>;
+  evalsha(sha: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(lua: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  pipeline(commands: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
+}
+
+/** How long a server may take to answer our goodbye before the socket is destroyed, in milliseconds. */
+export const disconnectTimeout = 200;
+
+/** Makes an ioredis client that is not yet connected. */
+export function createClient(endpoint: Endpoint, options: ValidOptions): RedisClient {
+  const shared = {
+    // Listens to the sentinels: a primary that was replaced goes on taking writes, all lost later, until they
+    // have told it so, which can take 20 s.
+    failoverDetector: true,
+    sentinelReconnectStrategy: reconnectDelay,
+    sentinelCommandTimeout: options.commandTimeout,
+    ...endpoint.connection,
+    lazyConnect: true,
+    replyMapping: 'legacy',
+    // Nothing is kept and sent later behind our back: a command runs now, on this connection, or it fails. With
+    // 0, what waits for an answer is rejected when the connection breaks; ioredis would leave it pending.
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: options.connectTimeout,
+    disconnectTimeout,
+    // A half-open connection looks healthy for as long as TCP goes on sending again, and a stopped server accepts
+    // connections and never greets. This ends both. It comes after our own deadline, whose message is better.
+    socketTimeout: answerTimeout(options) + 100,
+    maxLoadingRetryTime: 500,
+    // A node that was demoted keeps its connections: only a new one finds the node that took over.
+    reconnectOnError: (error) => /\b(READONLY|MASTERDOWN)\b/.test(error.message),
+  } satisfies RedisOptions;
+  if (endpoint.nodes === undefined) {
+    const connector = shared.sentinels === undefined ? {} : { Connector: QuietSentinelConnector };
+    return new Redis({ ...shared, ...connector, retryStrategy: reconnectDelay, enableOfflineQueue: false });
+  }
+  const cluster = {
+    ...options.cluster?.options,
+    redisOptions: shared,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    scaleReads: 'master',
+    // Both would send a command again that may have run already.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    clusterRetryStrategy: reconnectDelay,
+  } satisfies ClusterOptions;
+  return new Cluster(endpoint.nodes as { host?: string; port?: number }[], cluster);
+}
+
+/** The longest that Redis may be silent while it works on a command of ours. */
+export function answerTimeout(options: ValidOptions): number {
+  return options.commandTimeout + (options.replicas?.timeout ?? 0);
+}
+
+/** 50 ms, doubled up to 2 s, and up to a quarter more so that many processes do not come back as one. */
+function reconnectDelay(attempt: number): number {
+  const delay = Math.min(50 * 2 ** Math.min(attempt - 1, 10), 2_000);
+  return Math.round(delay * (1 + Math.random() / 4));
+}

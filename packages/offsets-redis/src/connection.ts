@@ -1,0 +1,184 @@
+import { createClient, disconnectTimeout, type RedisClient } from './client.js';
+import type { Endpoint } from './endpoint.js';
+import { closedError, OffsetsError } from './errors.js';
+import { explain, textOf } from './failures.js';
+import type { ValidOptions } from './options.js';
+
+interface Waiter {
+  resolve(client: RedisClient): void;
+  reject(error: OffsetsError): void;
+}
+
+/**
+ * The ioredis client, made at the first use:
+ *
+ *     none ──ready()──► connecting ──► ready ◄──► away (ioredis reconnects in the background)
+ *       ▲                   │            │
+ *       ├── refused, or no first connection in time: a start that failed leaves nothing running behind it
+ *       └────────────────────────────────┴── abandon(): a command was not answered in time
+ *
+ *     any ──close()──► closed
+ */
+export class Connection {
+  readonly #endpoint: Endpoint;
+  readonly #options: ValidOptions;
+  readonly #waiters = new Set<Waiter>();
+  readonly #leaving = new Set<Promise<void>>();
+  #client: RedisClient | undefined;
+  /** Since the store was made, not of this client: later on it is the background that reconnects. */
+  #wasReady = false;
+  #lastTrouble: Error | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(endpoint: Endpoint, options: ValidOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** What the connection said last of why it is away. */
+  get lastTrouble(): Error | undefined {
+    return this.#lastTrouble;
+  }
+
+  /**
+   * A client that takes commands now.
+   *
+   * @throws OffsetsError when there is none within `patience` milliseconds, or at once when the server refuses us.
+   */
+  async ready(patience: number): Promise<RedisClient> {
+    if (this.isClosed) throw closedError(this.#endpoint.name);
+    const client = (this.#client ??= this.#open());
+    if (client.status === 'ready') return client;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+      };
+      const waiter: Waiter = {
+        resolve: (ready) => {
+          leave();
+          resolve(ready);
+        },
+        reject: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        waiter.reject(this.#unreachable(patience));
+        if (!this.#wasReady && this.#waiters.size === 0) this.#drop(client);
+      }, patience);
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /**
+   * Gives a client up that did not answer. Its connection may be half open, so what comes next must not be sent
+   * on it: it would wait behind what is lost. TCP itself finds out after many minutes.
+   */
+  abandon(client: RedisClient): void {
+    if (client === this.#client) this.#drop(client);
+  }
+
+  /** Idempotent. Takes a fraction of a second even when Redis is away; leaves no socket and no timer. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#leave());
+  }
+
+  async #leave(): Promise<void> {
+    this.#rejectWaiters(closedError(this.#endpoint.name));
+    if (this.#client !== undefined) this.#drop(this.#client);
+    await Promise.all(this.#leaving);
+  }
+
+  #open(): RedisClient {
+    const client = createClient(this.#endpoint, this.#options);
+    this.#lastTrouble = undefined;
+    client.on('ready', () => {
+      this.#onReady(client);
+    });
+    client.on('end', () => {
+      this.#onEnd(client);
+    });
+    // A cluster reports the troubles of its nodes apart from its own.
+    for (const event of ['error', 'node error']) {
+      client.on(event, (error) => {
+        this.#onTrouble(client, error);
+      });
+    }
+    client.connect().catch(() => undefined); // reported by the events above, with the reason
+    return client;
+  }
+
+  #onReady(client: RedisClient): void {
+    if (client !== this.#client) return;
+    this.#wasReady = true;
+    this.#lastTrouble = undefined;
+    for (const waiter of [...this.#waiters]) waiter.resolve(client);
+  }
+
+  /** ioredis has given up, as it does when the options can't be used at all. The next use starts anew. */
+  #onEnd(client: RedisClient): void {
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    this.#rejectWaiters(explain(this.#lastTrouble ?? new Error('the connection ended'), this.#endpoint));
+  }
+
+  #onTrouble(client: RedisClient, error: Error): void {
+    if (client !== this.#client) return;
+    this.#lastTrouble = error;
+    const failure = explain(error, this.#endpoint);
+    if (failure.code !== 'OFFSETS_AUTH' && failure.code !== 'OFFSETS_CONFIG') return;
+    this.#rejectWaiters(failure);
+    // ioredis only mentions that SELECT failed, and goes on in database 0: no command may run there.
+    if (failure.code === 'OFFSETS_CONFIG' || !this.#wasReady) this.#drop(client);
+  }
+
+  #rejectWaiters(error: OffsetsError): void {
+    for (const waiter of [...this.#waiters]) waiter.reject(error);
+  }
+
+  #drop(client: RedisClient): void {
+    if (this.#client === client) this.#client = undefined;
+    const left = disconnect(client).finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
+  }
+
+  #unreachable(patience: number): OffsetsError {
+    const { name } = this.#endpoint;
+    const said = this.#lastTrouble === undefined ? 'it did not answer' : textOf(this.#lastTrouble);
+    const failure = explain(this.#lastTrouble ?? new Error('it did not answer'), this.#endpoint);
+    if (failure.code !== 'OFFSETS_UNAVAILABLE') return failure;
+    return new OffsetsError(
+      failure.code,
+      `No connection to ${name} within ${String(patience)} ms: ${said}.`,
+      failure.remedy,
+      {
+        cause: failure.cause,
+      },
+    );
+  }
+}
+
+/**
+ * Waits for the end, but not for ever: ioredis does not report it while it waits to reconnect, and destroys a
+ * socket that the server leaves open after `disconnectTimeout`.
+ */
+function disconnect(client: RedisClient): Promise<void> {
+  return new Promise((resolve) => {
+    if (client.status === 'end') {
+      resolve();
+      return;
+    }
+    const timer = setTimeout(resolve, disconnectTimeout + 50);
+    client.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    client.disconnect();
+  });
+}
