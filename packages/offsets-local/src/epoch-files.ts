@@ -24,7 +24,7 @@ export class EpochFiles {
   }
 
   file(epoch: number): string {
-    return path.join(this.directory, `${epoch}.json`);
+    return path.join(this.directory, `${String(epoch)}.json`);
   }
 
   async list(): Promise<Epochs> {
@@ -48,7 +48,7 @@ export class EpochFiles {
   async take(epoch: number): Promise<boolean> {
     try {
       await this.#makeDirectory();
-      await (await open(path.join(this.directory, `${epoch}.claim`), 'wx')).close();
+      await (await open(path.join(this.directory, `${String(epoch)}.claim`), 'wx')).close();
       await syncDirectory(this.directory);
       return true;
     } catch (error) {
@@ -62,7 +62,7 @@ export class EpochFiles {
    * nothing when a later owner clears this epoch away meanwhile.
    */
   async write(epoch: number, text: string): Promise<void> {
-    const temporary = path.join(this.directory, `${epoch}.${randomUUID()}.tmp`);
+    const temporary = path.join(this.directory, `${String(epoch)}.${randomUUID()}.tmp`);
     try {
       await this.#makeDirectory();
       await writeAndSync(temporary, text);

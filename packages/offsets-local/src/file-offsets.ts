@@ -65,7 +65,10 @@ class FileOffsets implements OffsetStore {
   }
 
   async commit(pipeline: string, offset: Offset): Promise<CommitResult> {
-    invariant(Number.isSafeInteger(offset.epoch) && offset.epoch > 0, `epoch ${offset.epoch} is no counter`);
+    invariant(
+      Number.isSafeInteger(offset.epoch) && offset.epoch > 0,
+      `epoch ${String(offset.epoch)} is no counter`,
+    );
     return this.#inTurn(pipeline, (files) => commit(files, pipeline, offset));
   }
 

@@ -32,7 +32,7 @@ export function decode(text: string, pipeline: string, file: string): Offset {
   if (typeof found === 'number' && found !== format) {
     throw corrupt(
       file,
-      `is of format ${found}; this version reads format ${format}`,
+      `is of format ${String(found)}; this version reads format ${String(format)}`,
       'Run the version of Strandline that wrote it, or choose another directory.',
     );
   }
