@@ -1,0 +1,12 @@
+/**
+ * What the exit code of `strandline` says to a supervisor. A second signal while pipelines drain ends with
+ * 128 + the signal's number (130 for SIGINT, 143 for SIGTERM), as shells report it.
+ */
+export const exitCodes = Object.freeze({
+  /** Every pipeline stopped cleanly: what was in flight has ended, and the offsets are saved. */
+  stopped: 0,
+  /** A pipeline could not start, or had to stop. A restart may help, once the cause is gone. */
+  fault: 1,
+  /** Wrong arguments or a wrong config: a restart does not help. What shells and getopt programs answer, too. */
+  usage: 2,
+});

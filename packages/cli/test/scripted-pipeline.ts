@@ -1,0 +1,73 @@
+import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
+
+/** A pipeline whose start and end the test decides, and that writes down what is done to it. */
+export class ScriptedPipeline implements Pipeline {
+  readonly name: string;
+  readonly calls: string[] = [];
+  readonly finished: Promise<void>;
+  state: PipelineStatus['state'] = 'idle';
+  readonly #finished: PromiseWithResolvers;
+  readonly #started = withResolvers();
+
+  constructor(name: string) {
+    this.name = name;
+    this.#finished = withResolvers();
+    this.finished = this.#finished.promise;
+  }
+
+  start(): Promise<void> {
+    this.calls.push('start');
+    return this.#started.promise;
+  }
+
+  /** As the real one does, it leaves how it ended to `start` and `finished`. */
+  stop(): Promise<void> {
+    this.calls.push('stop');
+    return Promise.resolve();
+  }
+
+  status(): PipelineStatus {
+    return { state: this.state } as PipelineStatus;
+  }
+
+  isUp(state: 'running' | 'standby'): void {
+    this.state = state;
+    this.#started.resolve();
+  }
+
+  doesNotStart(error: unknown): void {
+    this.#started.reject(error);
+    this.finished.catch(() => undefined);
+    this.#finished.reject(error);
+  }
+
+  ends(): void {
+    this.#started.resolve();
+    this.#finished.resolve();
+  }
+
+  fails(error: unknown): void {
+    this.#finished.reject(error);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Promise.withResolvers is not in Node 20. */
+function withResolvers(): PromiseWithResolvers {
+  let resolve: () => void = () => undefined;
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
