@@ -3,8 +3,8 @@ import {
   fileOffsets,
   postgres,
   redisOffsets,
-  StrandlineError,
   type OffsetStore,
+  type StrandlineError,
 } from 'strandline';
 import { historyWriter } from './history-file.js';
 import {
@@ -100,9 +100,14 @@ function send(message: FromProcess): void {
 
 /** Ends by itself: a pipeline that leaves a timer or socket behind would be seen to hang here. */
 function end(error: unknown): void {
-  const code = error instanceof StrandlineError ? error.code : 'UNKNOWN';
-  send({ type: 'ended', error: error === null ? null : { code, message: String(error) } });
+  send({ type: 'ended', error: error === null ? null : described(error) });
   process.exitCode = error === null ? 0 : 1;
   process.removeAllListeners('disconnect');
   process.disconnect();
+}
+
+function described(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof Error)) return { code: 'UNKNOWN', message: 'not an Error' };
+  const { code } = error as Partial<StrandlineError>;
+  return { code: code ?? 'UNKNOWN', message: error.message };
 }

@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -50,7 +49,11 @@ export class PipelineProcess implements AsyncDisposable {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#log = (this.#log + text).slice(-logTail);
     });
-    this.exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as ProcessExit);
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve({ code, signal });
+      });
+    });
     child.on('message', (message: FromProcess) => {
       this.#hear(message);
     });

@@ -32,7 +32,9 @@ export class ScriptedHandler {
   readonly #record: Recorder;
   readonly #behaviour: HandlerBehaviour;
   readonly #run: number;
-  readonly #held: Set<string>;
+  readonly #held: ReadonlySet<string>;
+  readonly #released = new Set<string>();
+  #isReleased = false;
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(record: Recorder, behaviour: HandlerBehaviour = {}, run = 1) {
@@ -44,8 +46,8 @@ export class ScriptedHandler {
 
   /** Lets the handlers of a key go on, now and later; without one, those of all keys. */
   release(key?: string): void {
-    if (key === undefined) this.#held.clear();
-    else this.#held.delete(key);
+    if (key === undefined) this.#isReleased = true;
+    else this.#released.add(key);
     for (const waiting of key === undefined ? [...this.#waiting.keys()] : [key]) {
       for (const go of this.#waiting.get(waiting) ?? []) go();
       this.#waiting.delete(waiting);
@@ -69,7 +71,8 @@ export class ScriptedHandler {
   }
 
   async #untilReleased(key: string): Promise<void> {
-    if (!this.#held.has(key) && !this.#held.has('*')) return;
+    const isHeld = this.#held.has(key) || this.#held.has('*');
+    if (!isHeld || this.#isReleased || this.#released.has(key)) return;
     await new Promise<void>((resolve) => {
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]);
     });
