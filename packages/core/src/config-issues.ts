@@ -8,8 +8,8 @@ const SECRET = /url|password|connection|secret|token|cert/i;
 const LONGEST_VALUE = 80;
 
 /**
- * Says what is wrong with a config, one sentence per issue: the field, its value, the rule. Values of fields
- * that may hold a credential are left out.
+ * Says what is wrong with a config, one sentence per issue: the field, its value, the rule. Values that may
+ * hold a credential, by their field or by their look, are left out.
  */
 export function describeConfigIssues(root: string, config: unknown, issues: readonly ConfigIssue[]): string {
   return issues.map((issue) => describe(root, config, issue)).join(' ');
@@ -18,7 +18,10 @@ export function describeConfigIssues(root: string, config: unknown, issues: read
 function describe(root: string, config: unknown, issue: ConfigIssue): string {
   const field = [root, ...issue.path.map(String)].join('.');
   const value = valueAt(config, issue.path);
-  const secret = issue.path.some((part) => SECRET.test(String(part)));
+  const secret =
+    issue.path.some((part) => SECRET.test(String(part))) ||
+    // A connection string in the wrong place.
+    (typeof value === 'string' && value.includes('://'));
   const shown = secret && value !== undefined ? 'a value that is not shown' : printed(value);
   return `${field} is ${shown}: ${issue.message.replace(/\.?$/, '.')}`;
 }
