@@ -90,8 +90,9 @@ export class CommitLoop {
   }
 
   async #commit(): Promise<void> {
-    // One at a time, also for finish(): what it saves must be newer than what is under way.
-    await this.#pending;
+    // One at a time, whoever asks. Several may have waited for the same one, and without one under way there
+    // must be none by the time the next event settles: so it is looked at again, and awaited only if it is there.
+    while (this.#pending !== null) await this.#pending;
     const { executor } = this.#options;
     const { watermark, settled } = executor;
     if (watermark === this.#savedWatermark && settled === this.#savedSettled) return;

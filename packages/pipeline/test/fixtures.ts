@@ -9,11 +9,7 @@ import {
   type Source,
 } from '@strandline/core';
 import { expect } from 'vitest';
-import {
-  parsePipelineOptions,
-  type PipelineConfig,
-  type PipelineOptions,
-} from '../src/config.js';
+import { parsePipelineOptions, type PipelineConfig, type PipelineOptions } from '../src/config.js';
 
 /** The n-th position of a made-up log: as text it sorts wrongly (`p10` before `p9`). */
 export function position(n: number): string {
