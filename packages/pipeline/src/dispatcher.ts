@@ -138,7 +138,8 @@ export class Dispatcher {
       slot.strand = strand;
       slot.ctx = ctx;
       this.#busy.add(slot);
-      result.then(slot.fulfilled, slot.rejected);
+      // A promise stays itself; what only looks like one can no more settle twice, at once, or by a throw.
+      void Promise.resolve(result).then(slot.fulfilled, slot.rejected);
       return;
     }
     // A plain value settles here and now: no promise, no turn of the event loop.
