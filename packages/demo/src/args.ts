@@ -33,7 +33,7 @@ export function parseArguments(args: readonly string[]): DemoArguments {
   const seconds = Number(values.seconds);
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new UsageError(
-      `--seconds is ${values.seconds}; it must be a number from ${MIN_SECONDS} to ${MAX_SECONDS}.`,
+      `--seconds is ${values.seconds}; it must be a number from ${String(MIN_SECONDS)} to ${String(MAX_SECONDS)}.`,
     );
   }
   return { seconds, json: values.json, keep: values.keep, help: values.help };

@@ -24,7 +24,7 @@ export async function runDemo(args: DemoArguments, view: View, interrupt: AbortS
   await using pool = openPool(url, 'demo', 2);
   await pool.query(SCHEMA);
 
-  const pipeline = `shop-${process.pid}-${Date.now()}`;
+  const pipeline = ['shop', process.pid, Date.now()].join('-');
   await using offsets = new OffsetsPlace(pipeline, process.env['REDIS_URL'], directory.path);
   const log = path.join(directory.path, LOG_FILE);
   view.say(`Starting Strandline; it keeps its offset in ${offsets.name} …`);

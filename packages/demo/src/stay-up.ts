@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { queryOne } from './database.js';
 import { Interrupted } from './interrupt.js';
+import { number } from './view-text.js';
 import type { View } from './view.js';
 
 const LOOK_EVERY_MS = 250;
@@ -16,7 +17,7 @@ export async function stayUp(pool: pg.Pool, view: View, signal: AbortSignal): Pr
   let shown = '';
   while (!signal.aborted) {
     const { committed, handled } = await queryOne<{ committed: number; handled: number }>(pool, QUERY);
-    const line = `  committed ${committed}, handled ${handled}`;
+    const line = `  committed ${number(committed)}, handled ${number(handled)}`;
     if (line !== shown) view.say(line);
     shown = line;
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);

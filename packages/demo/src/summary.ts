@@ -45,13 +45,15 @@ function strandlineLines(report: Report, ink: Ansis): string[] {
   return [
     `${ink.bold('Strandline')} ${ink.dim('(reads the log, in commit order, one strand per order)')}`,
     `  handled ${number(strandline.handled)}: ${(isClean ? ink.green : ink.red)(verdict)}.`,
-    `  It was killed with SIGKILL ${kills.length} times (planned: ${plannedKills}) and came back ` +
+    `  It was killed with SIGKILL ${number(kills.length)} times (planned: ${number(plannedKills)}) and came back ` +
       `after ${returns.join(' and ')}.`,
     `  ${number(strandline.duplicates)} events came a second time: those in flight at a kill, or done and not yet saved.`,
     `  ${number(report.retried)} events failed at first and were retried, while the rest of their order waited.`,
     ...strandline.violations
       .slice(0, NAMED_VIOLATIONS)
-      .map(({ kind, key, id, run }) => ink.red(`  ${kind}: event ${id} of order ${key} in life ${run}`)),
+      .map(({ kind, key, id, run }) =>
+        ink.red(`  ${kind}: event ${id} of order ${key} in life ${number(run)}`),
+      ),
     ...strandline.missed
       .slice(0, NAMED_VIOLATIONS)
       .map(({ key, id }) => ink.red(`  missed: event ${id} of order ${key}`)),

@@ -20,7 +20,7 @@ export function blockOf(progress: Progress, ink: Ansis): string {
       ink.dim(`   ${number(counts.committed - counts.handled)} to come`),
     '',
     `  ${label('process')}${processOf(progress, ink)}`,
-    `  ${label('')}${ink.dim(`${worker?.running ?? 0} busy strands, ${bytes(worker?.lagBytes)} of log behind`)}`,
+    `  ${label('')}${ink.dim(`${number(worker?.running ?? 0)} busy strands, ${bytes(worker?.lagBytes)} of log behind`)}`,
     `  ${label('SIGKILL')}${killsOf(progress, ink)}`,
     '',
   ].join('\n');
@@ -31,12 +31,12 @@ export function lineOf(progress: Progress): string {
   const { counts, worker } = progress;
   return [
     `${progress.elapsed.toFixed(1).padStart(5)} s`,
-    `committed ${counts.committed}`,
-    `id cursor: seen ${counts.seen}, missed ${counts.cursorMissed}`,
-    `Strandline: handled ${counts.handled}, missed ${counts.strandlineMissed}, ` +
-      `lag ${counts.committed - counts.handled} events, busy strands ${worker?.running ?? 0}, ` +
+    `committed ${number(counts.committed)}`,
+    `id cursor: seen ${number(counts.seen)}, missed ${number(counts.cursorMissed)}`,
+    `Strandline: handled ${number(counts.handled)}, missed ${number(counts.strandlineMissed)}, ` +
+      `lag ${number(counts.committed - counts.handled)} events, busy strands ${number(worker?.running ?? 0)}, ` +
       (worker === undefined ? 'down' : worker.state),
-    `kills ${progress.kills.length}/${progress.plannedKills}`,
+    `kills ${number(progress.kills.length)}/${number(progress.plannedKills)}`,
   ].join(' | ');
 }
 
@@ -55,17 +55,16 @@ function phaseOf(progress: Progress): string {
 }
 
 function processOf({ worker, run, phase }: Progress, ink: Ansis): string {
-  if (phase === 'done') return ink.green(`life ${run}, drained and ended`);
-  if (worker === undefined) return ink.yellow(`life ${run}, coming up`);
-  return worker.state === 'running'
-    ? ink.green(`life ${run}, running`)
-    : ink.yellow(`life ${run}, ${worker.state}`);
+  const life = `life ${number(run)}`;
+  if (phase === 'done') return ink.green(`${life}, drained and ended`);
+  if (worker === undefined) return ink.yellow(`${life}, coming up`);
+  return (worker.state === 'running' ? ink.green : ink.yellow)(`${life}, ${worker.state}`);
 }
 
 function killsOf({ kills, plannedKills, counts }: Progress, ink: Ansis): string {
   const done = kills.map(({ at, backAfter }) => `at ${at.toFixed(1)} s, ${returnOf(backAfter)}`).join('; ');
   const again = kills.length === 0 ? '' : ink.dim(`   ${number(counts.duplicates)} came again`);
-  return `${kills.length} of ${plannedKills}${done === '' ? '' : ` (${done})`}${again}`;
+  return `${number(kills.length)} of ${number(plannedKills)}${done === '' ? '' : ` (${done})`}${again}`;
 }
 
 function returnOf(backAfter: number | undefined): string {
@@ -74,5 +73,5 @@ function returnOf(backAfter: number | undefined): string {
 
 function bytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return '?';
-  return value < 1024 ? `${value} B` : `${number(Math.round(value / 1024))} kB`;
+  return value < 1024 ? `${number(value)} B` : `${number(Math.round(value / 1024))} kB`;
 }

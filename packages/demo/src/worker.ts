@@ -33,7 +33,7 @@ function report(pipeline: Pipeline, handled: number): void {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof StrandlineError) return `${error.code}: ${error.message}`;
+  if (error instanceof StrandlineError) return `${String(error.code)}: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

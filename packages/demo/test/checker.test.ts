@@ -122,7 +122,7 @@ const obedientLives = fc
     lives: fc.array(fc.record({ back: fc.nat(4), forth: fc.nat(6) }), { maxLength: 5 }),
   })
   .map(({ length, lives }) => {
-    const history = Array.from({ length }, (_, index) => ({ key: 'a', id: `a${index}` }));
+    const history = Array.from({ length }, (_, index) => ({ key: 'a', id: `a${String(index)}` }));
     const given: Delivery[] = [];
     let next = 0;
     [...lives, { back: 2, forth: length }].forEach(({ back, forth }, run) => {
