@@ -32,7 +32,7 @@ describe('backoff heap', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(200), { maxLength: 200, size: 'max' }), (times) => {
         const heap = new BackoffHeap();
-        const strands = times.map((at, i) => due(at, `key ${i}`));
+        const strands = times.map((at, i) => due(at, `key ${String(i)}`));
         for (const strand of strands) heap.push(strand);
         const out: Strand[] = [];
         for (let top = heap.popDue(Infinity); top !== null; top = heap.popDue(Infinity)) out.push(top);

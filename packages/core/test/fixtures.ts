@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../src/retry-policy.js';
 
 /** The n-th position of a made-up log, in a form that sorts neither as text nor as a number. */
 export function position(n: number): Position {
-  return `${((n + 1) * 7919) % 100_003}~${n}`;
+  return `${String(((n + 1) * 7919) % 100_003)}~${String(n)}`;
 }
 
 export function event(key: string, n: number, bytes = 1): OutboxEvent {

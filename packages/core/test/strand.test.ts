@@ -51,7 +51,9 @@ describe('strand', () => {
 
   it.each(transitions.filter(({ allowed }) => !allowed))('may not go from $from to $to', ({ from, to }) => {
     const strand = strandIn(from);
-    expect(() => strand.become(to)).toThrow(InvariantError);
+    expect(() => {
+      strand.become(to);
+    }).toThrow(InvariantError);
     expect(strand.state).toBe(from);
   });
 
@@ -104,8 +106,8 @@ describe('strand', () => {
   });
 
   it('is found by its key in the message of a broken invariant', () => {
-    expect(() => new Strand('order "7"').become('halted')).toThrow(
-      /"order \\"7\\"" can't go from ready to halted/,
-    );
+    expect(() => {
+      new Strand('order "7"').become('halted');
+    }).toThrow(/"order \\"7\\"" can't go from ready to halted/);
   });
 });

@@ -49,12 +49,25 @@ function play(
   }
 }
 
+/** Appends new marks at these positions. */
+function append(watermark: Watermark, ...positions: string[]): Mark[] {
+  const marks = positions.map((position) => new Mark(position));
+  for (const mark of marks) watermark.append(mark);
+  return marks;
+}
+
+function at(marks: readonly Mark[], nth: number): Mark {
+  const mark = marks[nth];
+  if (mark === undefined) throw new RangeError(`no mark ${String(nth)}`);
+  return mark;
+}
+
 /** Appends marks 0 … n-1 and settles the given ones in the given order. */
 function scenario(n: number, settled: readonly number[]): Watermark {
   const watermark = new Watermark('start');
   const marks = Array.from({ length: n }, (_, i) => new Mark(String(i)));
   for (const mark of marks) watermark.append(mark);
-  for (const i of settled) watermark.settle(marks[i] as Mark);
+  for (const i of settled) watermark.settle(at(marks, i));
   return watermark;
 }
 
@@ -84,7 +97,9 @@ describe('watermark', () => {
   it('is the position up to which everything is settled, at any instant', () => {
     fc.assert(
       fc.property(steps, (steps) => {
-        play(steps, (watermark, settled) => expect(watermark.position).toBe(naiveWatermark(settled).watermark));
+        play(steps, (watermark, settled) => {
+          expect(watermark.position).toBe(naiveWatermark(settled).watermark);
+        });
       }),
     );
   });
@@ -138,7 +153,7 @@ describe('watermark', () => {
     watermark.settle(slow);
     expect(watermark.position).toBe('1000000');
     expect(watermark.completed()).toEqual([]);
-  });
+  }, 30_000);
 
   describe('pass', () => {
     it('moves the watermark at once when nothing is unsettled', () => {
@@ -179,13 +194,12 @@ describe('watermark', () => {
 
   it('hands out copies: a saved offset does not change under the commit', () => {
     const watermark = new Watermark('start');
-    const marks = ['1', '2', '3', '4'].map((position) => new Mark(position));
-    for (const mark of marks) watermark.append(mark);
-    watermark.settle(marks[1] as Mark);
-    watermark.settle(marks[3] as Mark);
+    const marks = append(watermark, '1', '2', '3', '4');
+    watermark.settle(at(marks, 1));
+    watermark.settle(at(marks, 3));
     const saved = watermark.completed();
-    watermark.settle(marks[2] as Mark);
     watermark.pass('5');
+    watermark.settle(at(marks, 2));
     expect(saved).toEqual([
       { first: '2', last: '2' },
       { first: '4', last: '4' },
@@ -199,15 +213,21 @@ describe('watermark', () => {
       watermark.append(a);
       watermark.append(b);
       watermark.settle(b);
-      expect(() => watermark.settle(b)).toThrow(InvariantError);
+      expect(() => {
+        watermark.settle(b);
+      }).toThrow(InvariantError);
       watermark.settle(a);
-      expect(() => watermark.settle(a)).toThrow(InvariantError);
+      expect(() => {
+        watermark.settle(a);
+      }).toThrow(InvariantError);
       expect(text(watermark)).toBe('2');
     });
 
     it('refuses to settle a mark that was never appended, which would cut off all that are', () => {
       const watermark = scenario(3, []);
-      expect(() => watermark.settle(new Mark('9'))).toThrow(InvariantError);
+      expect(() => {
+        watermark.settle(new Mark('9'));
+      }).toThrow(InvariantError);
       expect(watermark.unsettled).toBe(3);
     });
 
@@ -217,9 +237,10 @@ describe('watermark', () => {
       { what: 'the newest', nth: 2 },
     ])('refuses to append $what again', ({ nth }) => {
       const watermark = new Watermark('start');
-      const marks = ['1', '2', '3'].map((position) => new Mark(position));
-      for (const mark of marks) watermark.append(mark);
-      expect(() => watermark.append(marks[nth] as Mark)).toThrow(InvariantError);
+      const marks = append(watermark, '1', '2', '3');
+      expect(() => {
+        watermark.append(at(marks, nth));
+      }).toThrow(InvariantError);
       expect(watermark.unsettled).toBe(3);
     });
 
@@ -228,7 +249,9 @@ describe('watermark', () => {
       const mark = new Mark('1');
       watermark.append(mark);
       watermark.settle(mark);
-      expect(() => watermark.append(mark)).toThrow(InvariantError);
+      expect(() => {
+        watermark.append(mark);
+      }).toThrow(InvariantError);
     });
   });
 });
