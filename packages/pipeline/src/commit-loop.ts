@@ -9,6 +9,7 @@ import {
   type SourceIdentity,
 } from '@strandline/core';
 import type { PipelineConfig } from './config.js';
+import { errorFields } from './error-fields.js';
 
 export interface CommitLoopOptions {
   readonly config: PipelineConfig;
@@ -144,7 +145,7 @@ export class CommitLoop {
     }
     if (this.#available) {
       this.#options.log.warn(
-        { err: error },
+        { err: errorFields(error) },
         'the offset can not be saved: working on within the window, and trying again',
       );
     }

@@ -1,5 +1,6 @@
 import type { Executor, Logger, Strand } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import { errorFields } from './error-fields.js';
 import { TurnContext } from './handler-context.js';
 
 /** Milliseconds that handlers may run on without letting sockets and timers have a turn. */
@@ -152,11 +153,14 @@ export class Dispatcher {
     const { position } = strand.head.event;
     const decision = this.#executor.fail(strand, error, performance.now());
     if (decision.outcome === 'retry') {
-      this.#options.log.warn({ key, position, attempt, err: error }, 'handler failed: trying again');
+      this.#options.log.warn(
+        { key, position, attempt, err: errorFields(error) },
+        'handler failed: trying again',
+      );
       this.#wakeNoLaterThan(decision.dueAt);
     } else {
       this.#options.log.error(
-        { key, position, attempt, err: error },
+        { key, position, attempt, err: errorFields(error) },
         'handler failed for good: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart',
       );
     }

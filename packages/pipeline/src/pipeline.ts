@@ -7,6 +7,7 @@ import {
   type PipelineConfig,
   type PipelineOptions,
 } from './config.js';
+import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
 import { Run } from './run.js';
 import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
@@ -125,7 +126,7 @@ class RunningPipeline implements Pipeline {
       this.#log.info({}, 'stopped');
     } catch (error) {
       this.#become('failed');
-      this.#log.error({ err: error }, 'stopped by an error');
+      this.#log.error({ err: errorFields(error) }, 'stopped by an error');
       throw error;
     } finally {
       await this.#config.offsets.close();
@@ -143,7 +144,7 @@ class RunningPipeline implements Pipeline {
       await run.run();
     } catch (error) {
       if (!(error instanceof OwnershipLostError)) throw error;
-      this.#log.warn({ err: error }, 'lost the ownership of the pipeline');
+      this.#log.warn({ err: errorFields(error) }, 'lost the ownership of the pipeline');
     }
   }
 
@@ -160,7 +161,7 @@ class RunningPipeline implements Pipeline {
         const healing = this.#seenWorking && error instanceof StrandlineError && error.transient;
         if (!healing) throw error;
         const delay = Math.min(LONGEST_REOPEN_DELAY, 100 * 2 ** attempt);
-        this.#log.warn({ err: error, delay }, 'the pipeline can not be opened: trying again');
+        this.#log.warn({ err: errorFields(error), delay }, 'the pipeline can not be opened: trying again');
         await sleep(delay, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
     }

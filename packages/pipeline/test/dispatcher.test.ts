@@ -141,7 +141,7 @@ describe('a handler that returns a promise', () => {
     );
     setup.admit('a').dispatcher.pump();
     await until('it is settled by the next attempt', () => setup.executor.watermark === position(1));
-    expect(setup.kept.said('trying again')).toMatchObject([{ fields: { err: failure } }]);
+    expect(setup.kept.said('trying again')).toMatchObject([{ fields: { err: { message: 'no' } } }]);
   });
 
   it('no more of them run at once than the concurrency allows', async () => {
@@ -183,8 +183,8 @@ describe('a handler that fails', () => {
     expect(calls.filter((call) => !call.startsWith('3'))).toEqual(['1/1', '1/2', '1/3', '2/1']);
     expect(calls[1]).toBe('3/1');
     expect(setup.kept.said('trying again')).toMatchObject([
-      { level: 'warn', fields: { key: 'a', position: position(1), attempt: 1, err: failure } },
-      { level: 'warn', fields: { key: 'a', position: position(1), attempt: 2, err: failure } },
+      { level: 'warn', fields: { key: 'a', position: position(1), attempt: 1, err: { message: 'no' } } },
+      { level: 'warn', fields: { key: 'a', position: position(1), attempt: 2, err: { message: 'no' } } },
     ]);
   });
 
@@ -197,7 +197,7 @@ describe('a handler that fails', () => {
     expect(setup.executor.watermark).toBe(position(0));
     expect(setup.executor.completed()).toEqual([{ first: position(2), last: position(3) }]);
     expect(setup.kept.said('failed for good')).toMatchObject([
-      { level: 'error', fields: { key: 'a', position: position(1), attempt: 2, err: failure } },
+      { level: 'error', fields: { key: 'a', position: position(1), attempt: 2, err: { message: 'no' } } },
     ]);
   });
 

@@ -29,6 +29,9 @@ export interface LiveLogOptions {
   readonly pending: Pending;
 }
 
+/** Values of synchronous_standby_names that name every reader: `*`, `ANY 1 (*)`, `FIRST 2 (*)`. */
+const EVERYBODY = /^\s*((any|first)?\s*\d*\s*\()?\s*"?\*"?\s*\)?\s*$/i;
+
 /** Why a live log ended. */
 export interface Failure {
   readonly error: unknown;
@@ -224,15 +227,18 @@ export class LiveLog {
    * commit would wait until its own events are handled, and visibility: 'committed' for the commit.
    */
   async #refuseSynchronous(): Promise<void> {
-    const { rows } = await this.sql.query<{ state: string }>(
-      'select sync_state as state from pg_stat_replication where pid = $1',
+    const { rows } = await this.sql.query<{ state: string | null; names: string }>(
+      `select sync_state as state, current_setting('synchronous_standby_names') as names
+       from pg_stat_replication where pid = $1`,
       [this.#replication.pid],
     );
-    const state = rows[0]?.state;
-    if (state !== 'sync' && state !== 'quorum') return;
+    const { state = null, names = '' } = rows[0] ?? {};
+    // Without pg_read_all_stats the state is hidden; the setting is not.
+    const synchronous = state === null ? EVERYBODY.test(names) : state === 'sync' || state === 'quorum';
+    if (!synchronous) return;
     throw postgresError(
       'PG_SYNC_STANDBY',
-      `The server counts this reader as a synchronous standby (sync_state ${state}): commits would wait for their own events to be handled.`,
+      `The server counts this reader as a synchronous standby (synchronous_standby_names = ${names}): commits would wait for their own events to be handled.`,
       "List the real standbys in synchronous_standby_names, instead of '*'.",
     );
   }

@@ -147,7 +147,10 @@ export class PostgresStream implements SourceStream {
     for (let attempt = 0; ; attempt += 1) {
       if (!isTransient(error)) throw streamError(error, request.slot, request.publication);
       const delay = Math.min(maxDelay, initialDelay * 2 ** attempt) * (0.5 + Math.random() / 2);
-      log.warn({ err: error, delay: Math.round(delay) }, 'lost the connection to Postgres: connecting again');
+      log.warn(
+        { reason: error instanceof Error ? error.message : String(error), delay: Math.round(delay) },
+        'lost the connection to Postgres: connecting again',
+      );
       try {
         await sleep(delay, undefined, { signal: this.#closing.signal });
         this.#live = await this.#reconnect();

@@ -1,0 +1,34 @@
+/** What of an error goes into a log line. */
+export interface ErrorFields {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: ErrorFields;
+}
+
+/** Causes of causes: enough to find the first one, and an end for circles. */
+const DEEPEST_CAUSE = 4;
+
+/**
+ * Name, message, code, stack and causes, and nothing else. A logger's own serializer prints every field of an
+ * error, and clients keep requests, parameters and credentials in those.
+ */
+export function errorFields(error: unknown, depth = 0): ErrorFields {
+  if (!(error instanceof Error)) {
+    return {
+      type: typeof error,
+      message: typeof error === 'string' ? error : 'a value that is no error was thrown',
+    };
+  }
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
+      ? {}
+      : { cause: errorFields(error.cause, depth + 1) }),
+  };
+}
