@@ -18,7 +18,8 @@ const LOG_FILE = 'strandline.log';
 export async function runDemo(args: DemoArguments, view: View, interrupt: AbortSignal): Promise<number> {
   await using directory = await createRunDirectory();
   view.say('Starting a Postgres of its own …');
-  await using server = await startPostgres({ exclusive: true });
+  // From npm even where a Docker engine answers: pulling an image can take longer than the whole demo.
+  await using server = await startPostgres({ origin: 'local' });
   interrupt.throwIfAborted();
   const url = await server.createDatabase('shop');
   await using pool = openPool(url, 'demo', 2);
