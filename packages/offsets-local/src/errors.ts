@@ -1,4 +1,4 @@
-import { StrandlineError } from '@strandline/core';
+import { StrandlineError, type ErrorDetails } from '@strandline/core';
 
 /**
  * The closed set of codes of this package.
@@ -14,6 +14,10 @@ export type OffsetsErrorCode =
 /** An error of the file and the memory offset store. */
 export class OffsetsError extends StrandlineError<OffsetsErrorCode> {
   override readonly name = 'OffsetsError';
+
+  constructor(code: OffsetsErrorCode, problem: string, remedy: string, details: ErrorDetails = {}) {
+    super(code, problem, remedy, { transient: code === 'OFFSETS_UNAVAILABLE', ...details });
+  }
 }
 
 export function closedError(store: string): OffsetsError {
@@ -36,7 +40,7 @@ export function fileError(cause: unknown, path: string): OffsetsError {
       return new OffsetsError(
         'OFFSETS_UNAVAILABLE',
         `No space left to save the offset in ${path} (${code}).`,
-        'Free some space. The offset saved before is intact, and saving is tried again.',
+        'Free some space. The offset saved before is intact; a running pipeline tries again by itself.',
         details,
       );
     case 'EACCES':
@@ -61,7 +65,7 @@ export function fileError(cause: unknown, path: string): OffsetsError {
       return new OffsetsError(
         'OFFSETS_UNAVAILABLE',
         `Offsets can't be read or written in ${path} (${code}).`,
-        'Look at the disk and at the log of the system. The offset saved before is intact, and it is tried again.',
+        'Look at the disk and at the log of the system. The offset saved before is intact; a running pipeline tries again by itself.',
         details,
       );
   }

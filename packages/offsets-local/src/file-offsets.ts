@@ -23,7 +23,7 @@ export interface FileOffsetsOptions {
  * What is guaranteed, between any processes that share the directory, without locks and clocks (so nothing is
  * left locked by a process that was killed or stopped):
  *
- * - Each epoch has one owner: its claim file is created exclusively.
+ * - Each epoch has one owner: its claim file is created exclusively, and a number that was used is not taken again.
  * - A commit that returns `saved` is seen by every later claim. The owner writes and *then* looks for a newer
  *   claim; a claimer makes its claim and *then* reads. So either the commit sees the claim and returns `fenced`,
  *   or the claim came after that look, and reads what was written.
@@ -91,9 +91,7 @@ class FileOffsets implements OffsetStore {
 }
 
 async function claim(files: EpochFiles, pipeline: string, seed: OffsetSeed): Promise<Offset> {
-  let epoch = 0;
-  do epoch = (await files.list()).newest + 1;
-  while (!(await files.take(epoch))); // each time another process was faster, so one always gets on
+  const epoch = await takeEpoch(files);
   const former = await newestOffset(files, pipeline, epoch);
   const offset: Offset =
     former === null
@@ -102,6 +100,18 @@ async function claim(files: EpochFiles, pipeline: string, seed: OffsetSeed): Pro
   await files.write(epoch, encode(pipeline, offset));
   await files.removeBelow(epoch);
   return offset;
+}
+
+/**
+ * Between the look and the claim, another process can have had this very epoch, and a third one cleared it away.
+ * Then a newer one is there, and stays until a still newer one is: so it is ours only when there is none.
+ */
+async function takeEpoch(files: EpochFiles): Promise<number> {
+  for (;;) {
+    const epoch = (await files.list()).newest + 1;
+    const isTaken = await files.take(epoch);
+    if (isTaken && (await files.list()).newest === epoch) return epoch;
+  }
 }
 
 async function commit(files: EpochFiles, pipeline: string, offset: Offset): Promise<CommitResult> {
