@@ -41,8 +41,6 @@ export function createClient(endpoint: Endpoint, options: ValidOptions): RedisCl
     // connections and never greets. This ends both. It comes after our own deadline, whose message is better.
     socketTimeout: answerTimeout(options) + 100,
     maxLoadingRetryTime: 500,
-    // A node that was demoted keeps its connections: only a new one finds the node that took over.
-    reconnectOnError: (error) => /\b(READONLY|MASTERDOWN)\b/.test(error.message),
   } satisfies RedisOptions;
   if (endpoint.nodes === undefined) {
     const connector = shared.sentinels === undefined ? {} : { Connector: QuietSentinelConnector };
@@ -59,7 +57,7 @@ export function createClient(endpoint: Endpoint, options: ValidOptions): RedisCl
     retryDelayOnClusterDown: 0,
     clusterRetryStrategy: reconnectDelay,
   } satisfies ClusterOptions;
-  return new Cluster(endpoint.nodes as { host?: string; port?: number }[], cluster);
+  return new Cluster([...endpoint.nodes], cluster);
 }
 
 /** The longest that Redis may be silent while it works on a command of ours. */

@@ -1,7 +1,7 @@
 import { createClient, disconnectTimeout, type RedisClient } from './client.js';
 import type { Endpoint } from './endpoint.js';
 import { closedError, OffsetsError } from './errors.js';
-import { explain, textOf } from './failures.js';
+import { explain, reasonOf } from './failures.js';
 import type { ValidOptions } from './options.js';
 
 interface Waiter {
@@ -15,7 +15,7 @@ interface Waiter {
  *     none ──ready()──► connecting ──► ready ◄──► away (ioredis reconnects in the background)
  *       ▲                   │            │
  *       ├── refused, or no first connection in time: a start that failed leaves nothing running behind it
- *       └────────────────────────────────┴── abandon(): a command was not answered in time
+ *       └────────────────────────────────┴── abandon(): a command was not answered in time, or by a replica
  *
  *     any ──close()──► closed
  */
@@ -77,8 +77,8 @@ export class Connection {
   }
 
   /**
-   * Gives a client up that did not answer. Its connection may be half open, so what comes next must not be sent
-   * on it: it would wait behind what is lost. TCP itself finds out after many minutes.
+   * Gives a client up that did not answer, or whose node is no primary. A connection may be half open, so what
+   * comes next must not be sent on it: it would wait behind what is lost. TCP finds out after many minutes.
    */
   abandon(client: RedisClient): void {
     if (client === this.#client) this.#drop(client);
@@ -150,12 +150,12 @@ export class Connection {
 
   #unreachable(patience: number): OffsetsError {
     const { name } = this.#endpoint;
-    const said = this.#lastTrouble === undefined ? 'it did not answer' : textOf(this.#lastTrouble);
-    const failure = explain(this.#lastTrouble ?? new Error('it did not answer'), this.#endpoint);
+    const trouble = this.#lastTrouble ?? new Error('it did not answer');
+    const failure = explain(trouble, this.#endpoint);
     if (failure.code !== 'OFFSETS_UNAVAILABLE') return failure;
     return new OffsetsError(
       failure.code,
-      `No connection to ${name} within ${String(patience)} ms: ${said}.`,
+      `No connection to ${name} within ${String(patience)} ms: ${reasonOf(trouble, this.#endpoint)}.`,
       failure.remedy,
       {
         cause: failure.cause,

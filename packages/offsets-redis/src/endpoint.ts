@@ -2,6 +2,11 @@ import { configError } from './errors.js';
 import type { RedisConnection, ValidOptions } from './options.js';
 import { connectionFromUrl } from './url.js';
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Where Redis is: in full for ioredis, without credentials for messages. */
 export interface Endpoint {
   /** Such as `redis://host:6379`. */
@@ -9,34 +14,46 @@ export interface Endpoint {
   /** The server or the sentinels; of a cluster, what all nodes share. */
   readonly connection: RedisConnection;
   /** Where to ask for the nodes of a cluster. */
-  readonly nodes: readonly RedisConnection[] | undefined;
+  readonly nodes: readonly Address[] | undefined;
   /** Texts that no message may repeat, even where the server says them back. */
   readonly secrets: readonly string[];
 }
 
 export function endpointOf(options: ValidOptions): Endpoint {
-  const connection = {
-    ...options.connection,
-    ...(options.url === undefined ? {} : connectionFromUrl(options.url)),
-  };
-  const nodes = options.cluster?.nodes.map(nodeConnection);
-  const passwords = [
-    connection.sentinelPassword,
-    ...[connection, ...(nodes ?? [])].map(({ password }) => password),
-  ];
+  const given = options.cluster?.nodes.map(nodeConnection);
+  const nodes = given?.map(({ host, port }) => ({ host: host ?? 'localhost', port: port ?? 6379 }));
+  const said = given === undefined ? fromUrl(options) : sharedByNodes(given);
+  const { tls } = options.connection; // says more than a rediss:// does
+  const connection = { ...options.connection, ...said, ...(tls === undefined ? {} : { tls }) };
+  const secrets = [connection.password, connection.sentinelPassword];
   return {
     name: nodes === undefined ? nameOf(connection) : nameOfCluster(connection, nodes),
     connection,
     nodes,
-    secrets: passwords.filter((text): text is string => typeof text === 'string' && text !== ''),
+    secrets: secrets.filter((text): text is string => typeof text === 'string' && text !== ''),
+  };
+}
+
+function fromUrl({ url }: ValidOptions): RedisConnection {
+  return url === undefined ? {} : connectionFromUrl(url);
+}
+
+/** Most nodes are not named but found, and need the same credentials. */
+function sharedByNodes([first]: readonly RedisConnection[]): RedisConnection {
+  const { username, password, tls } = first ?? {};
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
   };
 }
 
 function nodeConnection(node: unknown, index: number): RedisConnection {
   const field = `cluster.nodes.${String(index)}`;
   if (typeof node === 'number') return { host: '127.0.0.1', port: node };
-  if (typeof node === 'string')
+  if (typeof node === 'string') {
     return connectionFromUrl(node.includes('://') ? node : `redis://${node}`, field);
+  }
   if (typeof node === 'object' && node !== null) return node;
   throw configError(`redisOffsets.${field} must be a URL, host:port, a port or { host, port }.`);
 }
@@ -51,7 +68,7 @@ function nameOf(connection: RedisConnection): string {
   return `${scheme(connection)}://${address(connection.host, connection.port)}${database}`;
 }
 
-function nameOfCluster(connection: RedisConnection, nodes: readonly RedisConnection[]): string {
+function nameOfCluster(connection: RedisConnection, nodes: readonly Address[]): string {
   return `${scheme(connection)}-cluster://${nodes.map(({ host, port }) => address(host, port)).join(',')}`;
 }
 

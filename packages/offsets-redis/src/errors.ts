@@ -1,4 +1,4 @@
-import { StrandlineError } from '@strandline/core';
+import { StrandlineError, type ErrorDetails } from '@strandline/core';
 
 /**
  * The closed set of codes of this package.
@@ -19,9 +19,15 @@ export type OffsetsErrorCode =
   | 'OFFSETS_CONFIG'
   | 'OFFSETS_CLOSED';
 
+const transientCodes: ReadonlySet<OffsetsErrorCode> = new Set(['OFFSETS_UNAVAILABLE', 'OFFSETS_READONLY']);
+
 /** An error of the Redis offset store. Neither it nor its `cause` holds a credential. */
 export class OffsetsError extends StrandlineError<OffsetsErrorCode> {
   override readonly name = 'OffsetsError';
+
+  constructor(code: OffsetsErrorCode, problem: string, remedy: string, details: ErrorDetails = {}) {
+    super(code, problem, remedy, { transient: transientCodes.has(code), ...details });
+  }
 }
 
 export function closedError(store: string): OffsetsError {

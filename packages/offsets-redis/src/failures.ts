@@ -9,7 +9,7 @@ interface Rule {
   readonly remedy: string;
 }
 
-const goesOn = 'It is tried again; nothing is lost meanwhile.';
+export const goesOn = 'A running pipeline tries again by itself; nothing is lost meanwhile.';
 
 /** What Redis answers and what it means here. The first rule that fits counts. */
 const rules: readonly Rule[] = [
@@ -39,12 +39,11 @@ const rules: readonly Rule[] = [
     remedy: 'Set a password on the server and use it here.',
   },
   {
-    says: /\bREADONLY\b/,
+    says: /\b(READONLY|MASTERDOWN)\b/,
     code: 'OFFSETS_READONLY',
     problem: (store) =>
       `${store} is a read-only replica: it was demoted, or the address is not the primary's.`,
-    remedy:
-      'It is connected to and tried again; if it stays so, point the store at the primary or at the sentinels.',
+    remedy: `Point the store at the primary or at the sentinels. ${goesOn}`,
   },
   {
     says: /\bWRONGTYPE\b/,
@@ -71,7 +70,7 @@ const rules: readonly Rule[] = [
     remedy: goesOn,
   },
   {
-    says: /\b(CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN)\b/,
+    says: /\b(CLUSTERDOWN|NOREPLICAS|TRYAGAIN)\b/,
     code: 'OFFSETS_UNAVAILABLE',
     problem: (store) => `${store} has no node, primary or replica that it needs for this.`,
     remedy: `Look at the state of the cluster or of the replication. ${goesOn}`,
@@ -117,7 +116,7 @@ export function explain(failure: unknown, endpoint: Endpoint, lastTrouble?: Erro
   if (failure instanceof OffsetsError) return failure;
   const cause = isSequel(failure) ? (lastTrouble ?? failure) : failure;
   if (cause instanceof OffsetsError) return cause;
-  const said = textOf(cause);
+  const said = isSequel(cause) ? 'the connection was lost' : textOf(cause);
   const rule = rules.find(({ says }) => says.test(said));
   const details = { cause: withoutSecrets(cause, endpoint) };
   if (rule !== undefined)
@@ -137,7 +136,12 @@ function isSequel(failure: unknown): boolean {
   );
 }
 
-export function textOf(error: unknown): string {
+/** What an error says, without credentials. */
+export function reasonOf(error: unknown, endpoint: Endpoint): string {
+  return scrub(textOf(error), endpoint);
+}
+
+function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const last = (error as { lastNodeError?: unknown }).lastNodeError; // of a cluster: why the last node failed
   if (last instanceof Error) return textOf(last);
@@ -150,7 +154,7 @@ export function textOf(error: unknown): string {
  * the password.
  */
 function withoutSecrets(error: unknown, endpoint: Endpoint): Error {
-  const copy = new Error(scrub(textOf(error), endpoint));
+  const copy = new Error(reasonOf(error, endpoint));
   if (!(error instanceof Error)) return copy;
   copy.name = error.name;
   copy.stack = scrub(error.stack ?? '', endpoint);

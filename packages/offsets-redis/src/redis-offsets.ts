@@ -11,7 +11,7 @@ import { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
 import { endpointOf, type Endpoint } from './endpoint.js';
 import { closedError, OffsetsError } from './errors.js';
-import { explain } from './failures.js';
+import { explain, goesOn } from './failures.js';
 import { offsetKey } from './key.js';
 import type { RedisOffsetsOptions, ValidOptions } from './options.js';
 import {
@@ -136,7 +136,10 @@ class RedisOffsets implements OffsetStore {
       });
     } catch (error) {
       if (this.#connection.isClosed) throw closedError(this.name);
-      throw explain(error, this.#endpoint, this.#connection.lastTrouble);
+      const explained = explain(error, this.#endpoint, this.#connection.lastTrouble);
+      // A node that was demoted keeps its connections: only a new one finds the node that took over.
+      if (explained.code === 'OFFSETS_READONLY') this.#connection.abandon(client);
+      throw explained;
     }
   }
 
@@ -144,7 +147,7 @@ class RedisOffsets implements OffsetStore {
     return new OffsetsError(
       'OFFSETS_UNAVAILABLE',
       `${this.name} did not answer within ${String(answerTimeout(this.#options))} ms.`,
-      'It is connected to and tried again; nothing is lost meanwhile. Look at its load, and at the network between.',
+      `Look at its load, and at the network between. ${goesOn}`,
     );
   }
 
@@ -153,7 +156,7 @@ class RedisOffsets implements OffsetStore {
     return new OffsetsError(
       'OFFSETS_UNAVAILABLE',
       `${this.name} has it, but only ${String(found)} of ${String(count)} replicas had it within ${String(timeout)} ms.`,
-      'It is tried again; nothing is lost meanwhile. Look at the replication, or ask for fewer in `replicas.count`.',
+      `Look at the replication, or ask for fewer in replicas.count. ${goesOn}`,
     );
   }
 }

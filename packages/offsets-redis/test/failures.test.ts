@@ -27,7 +27,7 @@ describe('what Redis answers has one meaning each', () => {
     ['MISCONF Errors writing to the AOF file: No space left on device', 'OFFSETS_UNAVAILABLE', 'disk'],
     ['LOADING Redis is loading the dataset in memory', 'OFFSETS_UNAVAILABLE', 'loading'],
     ['CLUSTERDOWN The cluster is down', 'OFFSETS_UNAVAILABLE', 'cluster'],
-    ['MASTERDOWN Link with MASTER is down and …', 'OFFSETS_UNAVAILABLE', 'replication'],
+    ['MASTERDOWN Link with MASTER is down and …', 'OFFSETS_READONLY', 'replica'],
     ['NOREPLICAS Not enough good replicas to write.', 'OFFSETS_UNAVAILABLE', 'replication'],
     ['BUSY Redis is busy running a script.', 'OFFSETS_UNAVAILABLE', 'SCRIPT KILL'],
     ['ERR max number of clients reached', 'OFFSETS_UNAVAILABLE', 'maxclients'],
@@ -54,7 +54,7 @@ it('the reason of a broken connection is what it said before', () => {
   const error = explain(new Error('Connection is closed.'), endpoint, reason);
   expect(error.message).toContain('ETIMEDOUT');
   expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
-  expect(explain(new Error('Connection is closed.'), endpoint).message).toContain('Connection is closed');
+  expect(explain(new Error('Connection is closed.'), endpoint).message).toContain('the connection was lost');
 });
 
 it('the reasons of all addresses of a host are told', () => {

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { endpointOf } from '../src/endpoint.js';
 import { redisOffsets, type RedisOffsetsOptions } from '../src/index.js';
+import { validate } from '../src/validate.js';
 
 const url = 'redis://host:6379';
 
@@ -31,6 +33,27 @@ describe('the name, without credentials', () => {
       expect(store.name).toBe(name);
     });
   }
+});
+
+it('a rediss URL and the certificates in `connection.tls` go together', () => {
+  const tls = { ca: 'certificate' };
+  const endpoint = (options: RedisOffsetsOptions) => endpointOf(validate(options));
+  expect(endpoint({ url: 'rediss://host', connection: { tls } }).connection.tls).toEqual(tls);
+  expect(endpoint({ url: 'redis://host', connection: { tls } })).toMatchObject({
+    name: 'rediss://host:6379',
+    connection: { tls, host: 'host' },
+  });
+});
+
+it('what the URL of the first node of a cluster says holds for all that are found', () => {
+  const nodes = ['rediss://user:p%40ss@n1:7000', 'n2'];
+  expect(endpointOf(validate({ cluster: { nodes } }))).toMatchObject({
+    nodes: [
+      { host: 'n1', port: 7000 },
+      { host: 'n2', port: 6379 },
+    ],
+    connection: { username: 'user', password: 'p@ss', tls: {} },
+  });
 });
 
 describe('a wrong option is named, with its rule', () => {
