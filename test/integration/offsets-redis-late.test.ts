@@ -18,7 +18,7 @@ describe('a command that timed out and reaches Redis late', () => {
   const open = (): OffsetStore => {
     const url = new URL(redis.url);
     [url.hostname, url.port] = ['127.0.0.1', String(network.port)];
-    const limits = { connectTimeout: 2_000, commandTimeout: 250 };
+    const limits = { connectTimeout: 2_000, commandTimeout: 500 };
     const store = redisOffsets({ url: url.href, keyPrefix: redis.key('late'), ...limits });
     stores.push(store);
     return store;

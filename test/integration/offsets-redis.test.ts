@@ -7,120 +7,6 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
 const seed: OffsetSeed = { identity: { system: '7301' }, watermark: '0/1000:0' };
-/** Short, so that the tests that wait for them are. */
-const limits = { connectTimeout: 1_000, commandTimeout: 300 };
-
-describe('a Redis that goes away', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    // Every write reaches the disk before it is answered, so that what was saved outlives the kill.
-    server = await startRedis({ exclusive: true, args: ['--appendfsync', 'always'] });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-
-  it('is killed and comes back: commits fail meanwhile, then go on by themselves', async () => {
-    await using store = redisOffsets({ url: server.url, keyPrefix: 'killed', ...limits });
-    let offset = next(await store.claim('shop', seed));
-    expect(await store.commit('shop', offset)).toBe('saved');
-    await server.kill();
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const error = await failure(store.commit('shop', next(offset)));
-      expect(error).toMatchObject({ code: 'OFFSETS_UNAVAILABLE' });
-      expect(error.message).toContain(`${server.host}:${String(server.port)}`);
-    }
-    await server.start();
-    offset = next(next(offset));
-    // The server starts without any script, and the connection comes back within its backoff.
-    expect(
-      await waitUntil('a commit is saved', () => store.commit('shop', offset).catch(() => undefined)),
-    ).toBe('saved');
-    expect(await store.load('shop')).toEqual(offset);
-  });
-
-  it('is restarted between two commits and nobody notices', async () => {
-    await using store = redisOffsets({ url: server.url, keyPrefix: 'restarted' });
-    const claimed = await store.claim('shop', seed);
-    await server.restart();
-    expect(await store.commit('shop', next(claimed))).toBe('saved');
-  });
-
-  it('is away at the start: load and claim say so in time, and a later try succeeds', async () => {
-    await using store = redisOffsets({ url: server.url, keyPrefix: 'away', ...limits });
-    await server.kill();
-    for (const attempt of [() => store.load('shop'), () => store.claim('shop', seed)]) {
-      const started = performance.now();
-      const error = await failure(attempt());
-      expect(performance.now() - started).toBeLessThan(2 * limits.connectTimeout);
-      expect(error).toMatchObject({ code: 'OFFSETS_UNAVAILABLE' });
-      expect(error.message).toContain(`${server.host}:${String(server.port)}`);
-      expect(error.message).toContain('ECONNREFUSED');
-      expectNoSecret(error, server);
-    }
-    await server.start();
-    expect(await store.claim('shop', seed)).toMatchObject({ epoch: 1 });
-  });
-
-  it('closes at once while it is away, and what waits is told', async () => {
-    const store = redisOffsets({ url: server.url, keyPrefix: 'closing', ...limits });
-    const offset = next(await store.claim('shop', seed));
-    await server.kill();
-    const waiting = failure(store.commit('shop', offset));
-    const started = performance.now();
-    await store.close();
-    expect(performance.now() - started).toBeLessThan(1_000);
-    expect(['OFFSETS_CLOSED', 'OFFSETS_UNAVAILABLE']).toContain((await waiting).code);
-    await server.start();
-  });
-});
-
-describe('a Redis that hangs', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis({ exclusive: true });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-
-  it('answers nothing: a commit fails at its deadline, and goes on when the server does', async () => {
-    await using store = redisOffsets({ url: server.url, ...limits });
-    const offset = next(await store.claim('hung', seed));
-    await server.pause();
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const started = performance.now();
-      const error = await failure(store.commit('hung', offset));
-      expect(error).toMatchObject({ code: 'OFFSETS_UNAVAILABLE' });
-      // One deadline for the connection, one for the answer.
-      expect(performance.now() - started).toBeLessThan(2 * limits.commandTimeout + 300);
-    }
-    await server.resume();
-    const later = next(next(offset));
-    const result = await waitUntil('a commit gets through', () =>
-      store.commit('hung', later).catch(() => undefined),
-    );
-    expect(result).toBe('saved');
-  });
-
-  it('accepts connections and says nothing: load fails at its deadline', async () => {
-    await using store = redisOffsets({ url: server.url, ...limits });
-    await server.pause();
-    const started = performance.now();
-    const error = await failure(store.load('mute'));
-    expect(performance.now() - started).toBeLessThan(2 * limits.connectTimeout);
-    await server.resume();
-    expect(error).toMatchObject({ code: 'OFFSETS_UNAVAILABLE' });
-    expect(error.message).toContain(`${server.host}:${String(server.port)}`);
-    expect(await store.load('mute')).toBeNull();
-  });
-
-  it('closes although the server never says goodbye', async () => {
-    const store = redisOffsets({ url: server.url, ...limits });
-    await store.load('mute');
-    await server.pause();
-    const started = performance.now();
-    await store.close();
-    expect(performance.now() - started).toBeLessThan(1_000);
-    await server.resume();
-  });
-});
 
 describe('a Redis that refuses', () => {
   it('a wrong password: no message, cause or property repeats it', async () => {
@@ -247,10 +133,10 @@ describe('a Redis that can not write', () => {
     const offset = next(await store.claim('shop', seed));
     const before = await connections(admin);
     await admin.replicaof('127.0.0.1', '1');
-    expect(await failure(store.commit('shop', offset))).toMatchObject({ code: 'OFFSETS_READONLY' });
-    await waitUntil('a new connection', async () =>
-      (await connections(admin)).some((id) => !before.includes(id)),
-    );
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(await failure(store.commit('shop', offset))).toMatchObject({ code: 'OFFSETS_READONLY' });
+    }
+    expect(before).not.toEqual(expect.arrayContaining(await connections(admin)));
     await admin.replicaof('NO', 'ONE');
     expect(
       await waitUntil('it is saved', () => store.commit('shop', next(offset)).catch(() => undefined)),
@@ -274,10 +160,6 @@ function failure(promise: Promise<unknown>): Promise<Failure> {
 function asFailure(error: unknown): Failure {
   expect((error as Failure).remedy).toMatch(/\w{3}/);
   return error as Failure;
-}
-
-function expectNoSecret(error: Error, server: RedisServer): void {
-  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(new URL(server.url).password);
 }
 
 function asUser(text: string, user: string): RedisOffsetsOptions {
