@@ -27,4 +27,4 @@ export { startTestServers, type TestServers } from './servers.js';
 export { TcpProxy, type SessionKind } from './tcp-proxy.js';
 export { TestLog } from './test-log.js';
 export { uniqueName } from './unique-name.js';
-export { waitUntil, type WaitOptions } from './wait-until.js';
+export { waitUntil, watchFor, type WaitOptions } from './wait-until.js';

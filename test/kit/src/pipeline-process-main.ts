@@ -73,6 +73,9 @@ process.on('message', (message: ToProcess) => {
     case 'release':
       handler.release(message.key);
       break;
+    case 'step':
+      handler.step(message.key);
+      break;
     case 'stop':
       void pipeline.stop();
       break;

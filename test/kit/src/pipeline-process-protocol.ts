@@ -42,6 +42,8 @@ export type ToProcess =
   | { readonly type: 'report'; readonly id: number }
   /** Lets the handlers of a key go on; without one, of all keys. */
   | { readonly type: 'release'; readonly key: string | undefined }
+  /** Lets the handler of a key that waits now go on; the next one waits again. */
+  | { readonly type: 'step'; readonly key: string }
   | { readonly type: 'stop' };
 
 export type FromProcess =

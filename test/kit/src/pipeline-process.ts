@@ -103,6 +103,11 @@ export class PipelineProcess implements AsyncDisposable {
     this.#send({ type: 'release', key });
   }
 
+  /** Lets the held handler of a key that waits now go on; the next one waits again. */
+  step(key: string): void {
+    this.#send({ type: 'step', key });
+  }
+
   async report(): Promise<ProcessReport> {
     this.#asked += 1;
     const id = this.#asked;

@@ -48,10 +48,13 @@ export class ScriptedHandler {
   release(key?: string): void {
     if (key === undefined) this.#isReleased = true;
     else this.#released.add(key);
-    for (const waiting of key === undefined ? [...this.#waiting.keys()] : [key]) {
-      for (const go of this.#waiting.get(waiting) ?? []) go();
-      this.#waiting.delete(waiting);
-    }
+    for (const waiting of key === undefined ? [...this.#waiting.keys()] : [key]) this.step(waiting);
+  }
+
+  /** Lets the handler of a key that waits now go on; the next one waits again. */
+  step(key: string): void {
+    for (const go of this.#waiting.get(key) ?? []) go();
+    this.#waiting.delete(key);
   }
 
   readonly handle = (event: OutboxEvent, ctx: TurnView): Promise<void> => this.handleBatch([event], ctx);

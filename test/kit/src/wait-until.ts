@@ -24,3 +24,19 @@ export async function waitUntil<T>(
     await delay(everyMs);
   }
 }
+
+/**
+ * Looks for a while whether something stays as it is, and rejects when it doesn't: for what must not happen, of
+ * which no event can tell.
+ */
+export async function watchFor(
+  forMs: number,
+  what: string,
+  look: () => Promise<boolean> | boolean,
+): Promise<void> {
+  const until = Date.now() + forMs;
+  while (Date.now() < until) {
+    if (!(await look())) throw new Error(`It did not stay so for ${String(forMs)} ms: ${what}.`);
+    await delay(10);
+  }
+}
