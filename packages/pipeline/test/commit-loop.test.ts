@@ -45,7 +45,7 @@ class Setup {
       executor: this.executor,
       offset: offsetAt(0),
       identity: () => this.identity,
-      remaining: () => this.remaining,
+      completed: () => [...this.executor.completed(), ...this.remaining],
       log: this.kept.log,
       saved: (watermark) => {
         this.saved.push(watermark);
