@@ -172,9 +172,7 @@ export class Promises {
   finished(standing: Standing): void {
     const lost = this.#log.rows.find(({ n }) => !this.#settledEver.has(n));
     this.#require(lost === undefined, `1: row ${String(lost?.n ?? '')} never reached its handler`);
-    // The range that the stream read last stays in the completed set until the next position comes.
-    const above = standing.completed.filter(({ last }) => compare(last, standing.watermark) > 0);
-    const atEnd = standing.watermark === this.#log.end && above.length === 0;
+    const atEnd = standing.watermark === this.#log.end && standing.completed.length === 0;
     this.#require(
       atEnd,
       `4: the offset stays at ${standing.watermark} though the log ends at ${this.#log.end}`,
@@ -207,11 +205,11 @@ export class Promises {
     );
   }
 
-  /** Ranges come in the order of the log. One that was resumed may overlap the executor's own over it. */
+  /** Ranges come in the order of the log, and do not overlap. */
   #requireSorted({ completed }: Standing): void {
     let before: Position = LOG_START;
     for (const { first, last } of completed) {
-      const sorted = compare(first, last) <= 0 && compare(before, last) <= 0;
+      const sorted = compare(first, last) <= 0 && compare(before, first) < 0;
       this.#require(sorted, `4: the range ${first} to ${last} is out of order in the completed set`);
       before = last;
     }

@@ -8,7 +8,9 @@ import type { Offset, Position, PositionRange } from '@strandline/core';
 export class AlreadySettled {
   readonly #compare: (a: Position, b: Position) => number;
   readonly #watermark: Position;
-  #ranges: readonly PositionRange[];
+  readonly #ranges: readonly PositionRange[];
+  /** The first range that the stream has not passed. */
+  #next = 0;
   #behindWatermark = true;
 
   constructor(offset: Offset, compare: (a: Position, b: Position) => number) {
@@ -19,7 +21,24 @@ export class AlreadySettled {
 
   /** Ranges that the stream has not passed: they still belong to the completed set. */
   get remaining(): readonly PositionRange[] {
-    return this.#ranges;
+    return this.#ranges.slice(this.#next);
+  }
+
+  /**
+   * The completed set to save: what this owner has settled above the watermark, and what an earlier one had
+   * settled further on. The stream may stand inside a range of the latter; the two are then one.
+   */
+  joinedTo(own: readonly PositionRange[], watermark: Position): PositionRange[] {
+    const rest = this.remaining.filter(
+      (range, index) => index > 0 || this.#compare(range.last, watermark) > 0,
+    );
+    const [next] = rest;
+    const newest = own.at(-1);
+    if (next === undefined || newest === undefined || this.#compare(newest.last, next.first) < 0) {
+      return [...own, ...rest];
+    }
+    const last = this.#compare(newest.last, next.last) < 0 ? next.last : newest.last;
+    return [...own.slice(0, -1), { first: newest.first, last }, ...rest.slice(1)];
   }
 
   /**
@@ -32,10 +51,10 @@ export class AlreadySettled {
       this.#behindWatermark = false;
     }
     for (;;) {
-      const [range] = this.#ranges;
+      const range = this.#ranges[this.#next];
       if (range === undefined || this.#compare(position, range.first) < 0) return 'new';
       if (this.#compare(position, range.last) <= 0) return 'settled';
-      this.#ranges = this.#ranges.slice(1);
+      this.#next += 1;
     }
   }
 }

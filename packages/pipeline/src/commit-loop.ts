@@ -17,8 +17,8 @@ export interface CommitLoopOptions {
   /** As it was claimed. */
   readonly offset: Offset;
   readonly identity: () => SourceIdentity;
-  /** Settled by an earlier owner, and not passed by the stream yet. */
-  readonly remaining: () => readonly PositionRange[];
+  /** What is settled above the watermark, by this owner and by earlier ones. */
+  readonly completed: () => readonly PositionRange[];
   readonly log: Logger;
   /** The offset is saved up to here: the log may be released. */
   readonly saved: (watermark: Position) => void;
@@ -104,13 +104,13 @@ export class CommitLoop {
   }
 
   async #save(watermark: Position, settled: number): Promise<void> {
-    const { config, executor, offset, remaining } = this.#options;
+    const { config, offset, completed } = this.#options;
     this.#revision += 1;
     try {
       const result = await config.offsets.commit(config.name, {
         identity: this.#options.identity(),
         watermark,
-        completed: [...executor.completed(), ...remaining()],
+        completed: completed(),
         epoch: offset.epoch,
         revision: this.#revision,
         savedAt: new Date().toISOString(),

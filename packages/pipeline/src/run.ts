@@ -74,7 +74,7 @@ export class Run {
       executor: this.executor,
       offset,
       identity: () => stream.identity,
-      remaining: () => this.#settledBefore.remaining,
+      completed: () => this.#settledBefore.joinedTo(this.executor.completed(), this.executor.watermark),
       log,
       saved: (watermark) => {
         stream.confirm(watermark);
