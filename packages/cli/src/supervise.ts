@@ -23,14 +23,14 @@ export async function supervise({ pipelines, stop, log }: Supervision): Promise<
   const failures: Failure[] = [];
   let isStopping = false;
   let stopped: Promise<unknown> = Promise.resolve();
-  const stopAll = (reason: string): void => {
+  const stopAll = (): void => {
     if (isStopping) return;
     isStopping = true;
-    log.info({ reason }, 'stopping: what is in flight may end');
     stopped = Promise.all(pipelines.map((pipeline) => pipeline.stop()));
   };
   stop.addEventListener('abort', () => {
-    stopAll(String(stop.reason));
+    log.info({ reason: String(stop.reason) }, 'stopping: what is in flight may end');
+    stopAll();
   });
 
   const lives = pipelines.map((pipeline) => ({ pipeline, started: pipeline.start() }));
@@ -46,7 +46,9 @@ export async function supervise({ pipelines, stop, log }: Supervision): Promise<
       await Promise.all([started, pipeline.finished]);
     } catch (error) {
       failures.push({ pipeline: pipeline.name, error });
-      stopAll(`the pipeline ${pipeline.name} has failed`);
+      if (pipelines.length > 1)
+        log.warn({ failed: pipeline.name }, 'a pipeline has failed: the others drain');
+      stopAll();
     }
   };
   await Promise.all(lives.map(live));

@@ -101,7 +101,16 @@ describe('supervision', () => {
     second.ends();
 
     expect(await failures).toEqual([{ pipeline: 'orders', error }]);
-    expect(lines.at(-1)).toBe('stopping: what is in flight may end (the pipeline orders has failed)');
+    expect(lines.at(-1)).toBe('a pipeline has failed: the others drain');
+  });
+
+  test('a pipeline that fails alone is stopped, too: it may be running, started by its config', async () => {
+    const { first, failures } = supervised('orders');
+    const error = new Error('the pipeline is running');
+    first.doesNotStart(error);
+    expect(await failures).toEqual([{ pipeline: 'orders', error }]);
+    expect(first.calls).toEqual(['start', 'stop']);
+    expect(lines).toEqual([]);
   });
 
   test('a failure while draining is told, too', async () => {
