@@ -1,0 +1,133 @@
+import type { Offset } from '@strandline/core';
+import {
+  checkHistory,
+  CommitWitness,
+  comparePositions,
+  createOutbox,
+  insertRows,
+  PipelineRuns,
+  rowsInTurn,
+  testDatabase,
+  type CommittedEvent,
+  type OutboxRow,
+} from '@strandline/test-kit';
+import { fileOffsets } from 'strandline';
+import { describe, expect, test } from 'vitest';
+
+const rows = 10_000;
+
+/** One row of the slow key, then many of others. */
+function slowOneFirst(): OutboxRow[] {
+  return [{ key: 'slow' }, ...rowsInTurn(rows - 1, 100)];
+}
+
+/** A row of the slow key before each of the others: every second one can't be settled. */
+function alternating(): OutboxRow[] {
+  return rowsInTurn(rows / 2, 100).flatMap((row) => [{ key: 'slow' }, row]);
+}
+
+async function savedOffset(runs: PipelineRuns, pipeline: string): Promise<Offset> {
+  if (runs.offsets.kind !== 'file') throw new Error('The offsets of this test lie in files.');
+  await using store = fileOffsets({ directory: runs.offsets.directory });
+  const offset = await store.load(pipeline);
+  if (offset === null) throw new Error('Nothing was saved.');
+  return offset;
+}
+
+function isSettledIn({ watermark, completed }: Offset, { position }: CommittedEvent): boolean {
+  if (comparePositions(position, watermark) <= 0) return true;
+  return completed.some(
+    ({ first, last }) => comparePositions(position, first) >= 0 && comparePositions(position, last) <= 0,
+  );
+}
+
+describe('after a crash only what was in flight, or settled since the last commit, is delivered again', () => {
+  test(`in the middle of a transaction of ${String(rows)} rows`, async () => {
+    /** A commit every 100 ms, the time that it takes, and two busy cores. */
+    const savedWithinMs = 1_000;
+    await using db = await testDatabase();
+    const source = await createOutbox(db);
+    const witness = await CommitWitness.start(db);
+    await using runs = await PipelineRuns.prepare({
+      name: 'few',
+      source,
+      behaviour: { delay: 30, jitter: true, hold: ['slow'] },
+    });
+    const { history } = runs;
+    let life = await runs.start();
+    await insertRows(db.pool, slowOneFirst());
+    const committed = await witness.events();
+
+    const crashes: { next: number; started: Set<string>; unsaved: Set<string> }[] = [];
+    for (let crash = 0; crash < 2; crash += 1) {
+      const { run } = life;
+      const settledBefore = (time: number): string[] =>
+        history.entries
+          .filter((entry) => entry.what === 'succeeded' && entry.run === run && entry.at < time)
+          .flatMap(({ ids }) => ids);
+      await history.until(
+        'much was settled long ago',
+        () => settledBefore(Date.now() - savedWithinMs).length > 500,
+      );
+      await life.kill();
+      const killedAt = Date.now();
+      const started = new Set(history.refresh().ids('started'));
+      const offset = await savedOffset(runs, 'few');
+      const unsaved = new Set(committed.filter((event) => !isSettledIn(offset, event)).map(({ id }) => id));
+      // The offset knows all but the last moments.
+      const long = settledBefore(killedAt - savedWithinMs);
+      expect(history.succeeded.size, 'it is in the middle').toBeLessThan(rows - 1_000);
+      expect(long.filter((id) => unsaved.has(id))).toEqual([]);
+
+      life = await runs.start();
+      crashes.push({ next: life.run, started, unsaved });
+    }
+    life.release();
+    await history.untilSucceeded(rows);
+    await life.stop();
+    expect(checkHistory(committed, history.refresh().entries)).toMatchObject({ missing: [], violations: [] });
+    // And what it knew did not come again.
+    for (const { next, started, unsaved } of crashes) {
+      const again = history.ids('started', next).filter((id) => started.has(id));
+      expect(again.length, 'the slow one at least').toBeGreaterThan(0);
+      expect(again.filter((id) => !unsaved.has(id))).toEqual([]);
+    }
+  });
+
+  test.each([
+    [
+      'however long one slow event has held the watermark, and thousands were settled above it',
+      slowOneFirst,
+      1,
+    ],
+    ['however many gaps there are in what was settled', alternating, rows / 2],
+  ])('%s; and no more after a second crash and a third right after the restart', async (_, insert, slow) => {
+    await using db = await testDatabase();
+    const source = await createOutbox(db);
+    const witness = await CommitWitness.start(db);
+    await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
+    const { history } = runs;
+    const first = await runs.start();
+    await insertRows(db.pool, insert());
+    await history.untilSucceeded(rows - slow);
+    await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
+    await first.kill();
+    expect((await savedOffset(runs, 'few')).completed.length).toBe(slow);
+
+    const second = await runs.start();
+    await history.until('the slow one runs again', () => history.isRunning('slow', 2));
+    await second.kill();
+    const third = await runs.start();
+    await third.kill();
+
+    const fourth = await runs.start({ behaviour: {} });
+    await history.untilSucceeded(rows);
+    await fourth.stop();
+    const committed = await witness.events();
+    const { redelivered, ...rest } = checkHistory(committed, history.refresh().entries);
+    expect(rest).toEqual({ missing: [], violations: [] });
+    expect(redelivered, 'the one that was in flight').toEqual([committed[0]?.id]);
+    const timesInFlight = new Set(history.ofKey('slow').map(({ run }) => run)).size;
+    expect(history.ids('started').length).toBe(rows + timesInFlight - 1);
+  });
+});
