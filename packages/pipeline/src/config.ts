@@ -37,7 +37,7 @@ interface CommonOptions {
   readonly commitInterval?: number;
   /** Milliseconds that handlers in flight get to end when the pipeline stops, default 30,000; then `ctx.signal` aborts. */
   readonly drainTimeout?: number;
-  /** A pino logger, or anything with its methods. Default: pino, level info, to stderr. */
+  /** A pino logger, or anything with its methods. Default: pino to stderr, its level from LOG_LEVEL or info. */
   readonly log?: Logger;
 }
 

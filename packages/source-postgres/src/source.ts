@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Offset, OpenRequest, Source, SourceStream } from '@strandline/core';
+import {
+  StrandlineError,
+  type Offset,
+  type OpenRequest,
+  type Source,
+  type SourceStream,
+} from '@strandline/core';
 import { connectError, isTransient } from './connect-errors.js';
 import { parsePostgresOptions, type PostgresConfig, type PostgresOptions } from './config.js';
 import { createConnector, endClient } from './connection.js';
-import { PostgresSourceError } from './errors.js';
 import { LiveLog } from './live-log.js';
 import { Pending } from './pending.js';
 import { compareLog, parsePosition } from './position.js';
@@ -135,6 +140,7 @@ function movedBack(claimed: Offset, start: StartingPoint): boolean {
 }
 
 function explain(error: unknown, { connector, slot, publication }: SessionRequest): unknown {
-  if (error instanceof PostgresSourceError || !(error instanceof Error)) return error;
+  // An error of the offset store passes through: it says itself what is wrong, and where.
+  if (error instanceof StrandlineError || !(error instanceof Error)) return error;
   return isTransient(error) ? connectError(error, connector.target) : streamError(error, slot, publication);
 }
