@@ -64,9 +64,7 @@ describe('an idle outbox does not hold the log', () => {
   });
 });
 
-async function walEnd(pool: {
-  query: (sql: string) => Promise<{ rows: { lsn: string }[] }>;
-}): Promise<number> {
-  const { rows } = await pool.query(`SELECT (pg_current_wal_lsn() - '0/0')::text AS lsn`);
+async function walEnd({ pool }: TestDatabase): Promise<number> {
+  const { rows } = await pool.query<{ lsn: string }>(`SELECT (pg_current_wal_lsn() - '0/0')::text AS lsn`);
   return Number(rows[0]?.lsn);
 }
