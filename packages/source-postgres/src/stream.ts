@@ -153,7 +153,10 @@ export class PostgresStream implements SourceStream {
       );
       try {
         await sleep(delay, undefined, { signal: this.#closing.signal });
+        const before = this.#live;
         this.#live = await this.#reconnect();
+        // Something may have been confirmed while it was connecting.
+        this.#live.confirm(before.confirmed);
         break;
       } catch (next) {
         if (this.#isClosed()) return;
