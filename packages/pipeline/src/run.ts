@@ -74,7 +74,7 @@ export class Run {
       executor: this.executor,
       offset,
       identity: () => stream.identity,
-      completed: () => this.#settledBefore.joinedTo(this.executor.completed(), this.executor.watermark),
+      completed: () => this.#settledBefore.joinedTo(this.executor.completed()),
       log,
       saved: (watermark) => {
         stream.confirm(watermark);
