@@ -43,11 +43,11 @@ export async function startingPoint(
   const saved = await open.load();
   const slot = await findSlot(session.sql, request.slot, session.server.version);
   if (saved === null)
-    return slot === null ? firstRun(session, request, open) : withoutOffset(session, request, slot);
+    return slot === null ? firstRun(session, request, open, saved) : withoutOffset(session, request, slot);
   await checkIdentity(request.connector, session.server, saved, session.identity);
   const snapshot = snapshotIdentityOf(saved);
   // The first start ended before the snapshot was taken: nothing was handed out yet.
-  if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open);
+  if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open, saved);
   if (slot === null)
     throw slotMissing(request.slot, `, though the pipeline has an offset (${saved.watermark})`);
   const reading = inSnapshot(saved.watermark);
@@ -91,6 +91,7 @@ async function firstRun(
   session: Session,
   request: SessionRequest,
   open: OpenRequest,
+  saved: Offset | null,
 ): Promise<StartingPoint> {
   const { sql } = session;
   if (!request.config.create) {
@@ -101,6 +102,11 @@ async function firstRun(
   }
   await lockCreation(sql, request.slot, open.signal);
   try {
+    // Who held the lock has made the slot, and may be reading. A claim would not tell, it would take the offset
+    // away: what the owner noted of its snapshot is replaced by our identity.
+    if ((await open.load())?.epoch !== saved?.epoch) {
+      throw new StartOverError('another process has started the pipeline');
+    }
     return request.config.start === 'snapshot' && session.table !== null
       ? await firstRunFromSnapshot(session, request, open)
       : await firstRunFromNow(session, request, open);
@@ -141,9 +147,7 @@ async function firstRunFromSnapshot(
   // Whether there is an order to read in must be known before the slot starts to hold the log.
   if (table !== null && request.config.outbox !== null) snapshotOrderColumns(table, request.config.outbox);
   const claimed = await open.claim({ identity, watermark: SNAPSHOT_START });
-  if (claimed.watermark !== SNAPSHOT_START || snapshotIdentityOf(claimed) !== null) {
-    throw new StartOverError('another process took the snapshot');
-  }
+  if (claimed.watermark !== SNAPSHOT_START) throw new StartOverError('another process took the snapshot');
   if ((await findSlot(sql, request.slot, server.version)) !== null) {
     await sql.query('select pg_drop_replication_slot($1)', [request.slot]);
   }
