@@ -40,8 +40,11 @@ export async function startingPoint(
   request: SessionRequest,
   open: OpenRequest,
 ): Promise<StartingPoint> {
+  const find = (): Promise<SlotFacts | null> => findSlot(session.sql, request.slot, session.server.version);
+  // The slot first: it is confirmed up to what was saved before, so an offset that is loaded later is never behind it.
+  const slot = await find();
   const saved = await open.load();
-  const slot = await findSlot(session.sql, request.slot, session.server.version);
+  if (slot === null && (await find()) !== null) throw new StartOverError('the slot was created meanwhile');
   if (saved === null)
     return slot === null ? firstRun(session, request, open, saved) : withoutOffset(session, request, slot);
   await checkIdentity(request.connector, session.server, saved, session.identity);

@@ -18,7 +18,7 @@ import { LiveLog } from './live-log.js';
 import type { Pending } from './pending.js';
 import { compareLog, logPosition, parsePosition } from './position.js';
 import { openSession, type Session, type SessionRequest } from './session.js';
-import { slotAdvanced, slotMissing } from './slot.js';
+import { slotMissing } from './slot.js';
 import { findForeignHolder, isSlotInUse } from './slot-owner.js';
 import type { SnapshotPhase } from './snapshot-phase.js';
 import { streamError } from './stream-errors.js';
@@ -209,7 +209,8 @@ export class PostgresStream implements SourceStream {
       await checkHistory(request.connector, server, before.server.timeline, position, resume.lsn);
     }
     if (slot === null) throw slotMissing(request.slot, ' any more');
-    if (slot.confirmed > resume.lsn) throw slotAdvanced(request.slot, slot.confirmed, position);
+    // Not by us: an owner came and read on. Whether it was one is seen when the offset is loaded again.
+    if (slot.confirmed > resume.lsn) throw takenOver('another process');
     const holder = await findForeignHolder(sql, request.slot, request.connector, pipeline);
     if (holder !== null) throw takenOver(holder);
   }
