@@ -1,14 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Offset, OffsetStore, OutboxEvent } from '@strandline/core';
-import {
-  createOutbox,
-  insertRows,
-  rowsOf,
-  testDatabase,
-  TestLog,
-  waitUntil,
-  type TestDatabase,
-} from '@strandline/test-kit';
+import { createOutbox, insertRows, rowsOf, testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
 import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
 import { describe, expect, test } from 'vitest';
 
@@ -54,7 +46,6 @@ function snapshotPipeline({ source, offsets, log = new TestLog(), handle }: Setu
 
 /** A pipeline that handles the rows of these keys, and is stopped while it has the others in hand. */
 async function interrupted(
-  db: TestDatabase,
   source: Setup['source'],
   storage: Map<string, Offset>,
   keys: readonly string[],
@@ -78,7 +69,7 @@ describe('completeness: a start snapshot that is read on', () => {
     const source = await createOutbox(db);
     await insertRows(db.pool, rowsOf('done', 'slow', 'done', 'done', 'late', 'late'));
     const storage = new Map<string, Offset>();
-    await interrupted(db, source, storage, ['done'], (offset) => offset?.completed.length === 2);
+    await interrupted(source, storage, ['done'], (offset) => offset?.completed.length === 2);
     expect(storage.get(NAME)).toMatchObject({
       watermark: 'snapshot:["1"]',
       // And the end of the snapshot.
@@ -103,7 +94,7 @@ describe('completeness: a start snapshot that is read on', () => {
     const source = await createOutbox(db);
     await insertRows(db.pool, rowsOf('done', 'slow', 'slow', 'late', 'late'));
     const storage = new Map<string, Offset>();
-    await interrupted(db, source, storage, ['done'], (offset) => offset?.watermark === 'snapshot:["1"]');
+    await interrupted(source, storage, ['done'], (offset) => offset?.watermark === 'snapshot:["1"]');
 
     // It has lost its connection to Postgres, not the one to the store; its handlers end, and delete their rows.
     const late = async (offset: Offset | null): Promise<void> => {
@@ -168,5 +159,62 @@ describe('completeness: a start snapshot that is read on', () => {
     expect(log.has('lost the ownership')).toBe(false);
     expect(handled.sort()).toEqual(['1', '2', '3', '4']);
     expect(states().sort()).toEqual(['running', 'standby']);
+  });
+
+  test('in the order of an id that is cut by a cast to its type: what was handled stays behind', async () => {
+    await using db = await testDatabase();
+    const source = await createOutbox(db);
+    await db.pool.query('ALTER TABLE outbox DROP id, ADD id char(6) PRIMARY KEY');
+    // More than one fetch, and one row behind them.
+    await db.pool.query(
+      `INSERT INTO outbox (id, key)
+       SELECT 'A' || lpad(n::text, 5, '0'), CASE n WHEN 1201 THEN 'slow' ELSE 'done' END FROM generate_series(1, 1201) n`,
+    );
+    const options = { ...source, outbox: { ...source.outbox, snapshotOrder: ['id'] } };
+    const storage = new Map<string, Offset>();
+    const saved = 'snapshot:["A01200"]';
+    await interrupted(options, storage, ['done'], (offset) => offset?.watermark === saved);
+
+    const handled: string[] = [];
+    await using pipeline = snapshotPipeline({
+      source: options,
+      offsets: storeOn(storage),
+      handle: ({ id }) => handled.push(id),
+    });
+    await pipeline.start();
+    await waitUntil('the last row is handled', () => handled.includes('A01201'));
+    expect(handled).toEqual(['A01201']);
+  });
+
+  test('rows that a policy hides from the user are an error, and not left out', async () => {
+    await using db = await testDatabase();
+    const source = await createOutbox(db);
+    await insertRows(db.pool, rowsOf('a', 'b'));
+    const role = `${db.name}_reader`;
+    await db.pool.query(`CREATE ROLE ${role} LOGIN REPLICATION PASSWORD 'reader'`);
+    await db.pool.query(`GRANT SELECT ON outbox TO ${role}`);
+    await db.pool.query(
+      `CREATE PUBLICATION ${source.publication} FOR TABLE outbox WITH (publish = 'insert')`,
+    );
+    await db.pool.query('ALTER TABLE outbox ENABLE ROW LEVEL SECURITY');
+    await db.pool.query(`CREATE POLICY one ON outbox USING (key = 'a')`);
+    try {
+      const url = new URL(db.url);
+      url.username = role;
+      url.password = 'reader';
+      const handled: string[] = [];
+      await using pipeline = snapshotPipeline({
+        source: { ...source, url: url.href },
+        offsets: memoryOffsets(),
+        handle: ({ id }) => handled.push(id),
+      });
+      await expect(pipeline.start().then(() => pipeline.finished)).rejects.toMatchObject({
+        code: 'PG_PRIVILEGE',
+      });
+      expect(handled).toEqual([]);
+    } finally {
+      await db.pool.query(`DROP OWNED BY ${role}`);
+      await db.pool.query(`DROP ROLE ${role}`);
+    }
   });
 });
