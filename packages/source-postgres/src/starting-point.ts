@@ -5,6 +5,7 @@ import { errorCodeOf } from './connect-errors.js';
 import { postgresError } from './errors.js';
 import { checkIdentity } from './identity.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
+import type { TableFacts } from './outbox-table.js';
 import { logPosition, parsePosition, SNAPSHOT_START } from './position.js';
 import { quoteText } from './quote.js';
 import type { Session, SessionRequest } from './session.js';
@@ -147,8 +148,11 @@ async function firstRunFromSnapshot(
   open: OpenRequest,
 ): Promise<StartingPoint> {
   const { sql, identity, server, table } = session;
-  // Whether there is an order to read in must be known before the slot starts to hold the log.
-  if (table !== null && request.config.outbox !== null) snapshotOrderColumns(table, request.config.outbox);
+  // Whether there are rows to read, and an order to read them in, must be known before the slot holds the log.
+  if (table !== null && request.config.outbox !== null) {
+    snapshotOrderColumns(table, request.config.outbox);
+    await checkReadable(sql, table);
+  }
   const claimed = await open.claim({ identity, watermark: SNAPSHOT_START });
   if (claimed.watermark !== SNAPSHOT_START) throw new StartOverError('another process took the snapshot');
   if ((await findSlot(sql, request.slot, server.version)) !== null) {
@@ -176,6 +180,17 @@ async function firstRunFromSnapshot(
   } catch (error) {
     await slot.release();
     throw error;
+  }
+}
+
+/** Fails where reading the snapshot would, for want of a right. */
+async function checkReadable(sql: pg.Client, { sqlName }: TableFacts): Promise<void> {
+  await sql.query('begin read only');
+  try {
+    await sql.query('set local row_security = off');
+    await sql.query(`select xmin, * from ${sqlName} limit 0`);
+  } finally {
+    await sql.query('rollback');
   }
 }
 
