@@ -1,6 +1,7 @@
 import type { Position, PositionRange } from '@strandline/core';
 import type pg from 'pg';
 import type { OutboxTable } from './config.js';
+import { unhurried } from './connection.js';
 import { postgresError } from './errors.js';
 import type { PostgresEvent, TransactionContext } from './event.js';
 import type { TableFacts } from './outbox-table.js';
@@ -165,7 +166,7 @@ export class SnapshotReader {
 
   async #query(text: string): Promise<(string | null)[][]> {
     const result = await this.#request.sql.query<(string | null)[]>({
-      text,
+      ...unhurried(text),
       rowMode: 'array',
       types: RAW_TEXT,
     });
