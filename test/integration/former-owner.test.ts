@@ -1,3 +1,4 @@
+import type { Offset } from '@strandline/core';
 import { createOutbox, insertRows, rowsOf, testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
 import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
 import { expect, test } from 'vitest';
@@ -5,7 +6,7 @@ import { expect, test } from 'vitest';
 test('a process that comes back when another one has taken over, and read on, stands by', async () => {
   await using db = await testDatabase();
   const source = await createOutbox(db);
-  const storage = new Map();
+  const storage = new Map<string, Offset>();
   const handled: string[] = [];
   const log = new TestLog();
   const pipelineOfOne = (initialDelay: number): Pipeline =>

@@ -70,6 +70,8 @@ export class ReplicationConnection {
       options,
       (client) => {
         this.#client = client;
+        // It failed while this session was being opened: nobody will close it, and it would hold the slot.
+        if (this.#ending) rawConnection(client).stream.destroy();
       },
       (buffer) => {
         this.#onMessage(buffer);
