@@ -12,8 +12,8 @@ import type { SnapshotOrder } from './snapshot-order.js';
 import { toPostgresMicros } from './timestamps.js';
 import type { TransactionSnapshot } from './transaction-snapshot.js';
 
-/** Rows of one fetch. */
-const FETCH = 1_000;
+/** Rows of one fetch: the first time, and at most. In between as many as should make so many bytes. */
+const FETCH = { first: 64, most: 1_000, bytes: 8 * 1024 * 1024 };
 
 export interface SnapshotRequest {
   readonly sql: pg.Client;
@@ -70,9 +70,11 @@ export class SnapshotReader {
     await sql.query(
       `declare strandline_snapshot no scroll cursor for ${this.#select()} ${this.#orderBy('')}`,
     );
+    let count = FETCH.first;
     for (;;) {
-      const rows = await this.#query(`fetch ${String(FETCH)} from strandline_snapshot`);
+      const rows = await this.#query(`fetch ${String(count)} from strandline_snapshot`);
       if (rows.length === 0) break;
+      count = nextFetch(rows);
       this.#order.startBatch();
       const events = rows.map((row) => this.#event(row)).filter((event) => event !== null);
       if (events.length > 0) yield events;
@@ -172,6 +174,14 @@ export class SnapshotReader {
     });
     return result.rows;
   }
+}
+
+/** How many rows to fetch next: as many of the size of these as are wanted at once, and not too many more than now. */
+function nextFetch(rows: readonly (readonly (string | null)[])[]): number {
+  let bytes = 1;
+  for (const cells of rows) for (const cell of cells) bytes += cell?.length ?? 0;
+  const fitting = Math.floor((FETCH.bytes / bytes) * rows.length);
+  return Math.max(1, Math.min(fitting, rows.length * 4, FETCH.most));
 }
 
 function orderValues(position: Position): readonly string[] | null {
