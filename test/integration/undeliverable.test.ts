@@ -27,3 +27,17 @@ test('completeness: behind what came before it, a row that can not be an event s
   expect(handled).toEqual(['1']);
   expect(log.has('lost the connection')).toBe(false);
 });
+
+test('completeness: a table whose children would keep their rows from the stream is refused', async () => {
+  await using db = await testDatabase();
+  const source = await createOutbox(db);
+  await db.pool.query('CREATE TABLE outbox_2026 () INHERITS (outbox)');
+  await using pipeline = definePipeline({
+    name: 'undeliverable',
+    source: postgres(source),
+    offsets: memoryOffsets(),
+    log: new TestLog(),
+    handle: () => undefined,
+  });
+  await expect(pipeline.start()).rejects.toMatchObject({ code: 'PG_TABLE_INHERITED' });
+});

@@ -16,6 +16,8 @@ export type PostgresErrorCode =
   | 'PG_PRIVILEGE'
   | 'PG_TABLE_MISSING'
   | 'PG_TABLE_UNLOGGED'
+  /** Other tables inherit from it: their rows are its rows to a query, and not in the log. */
+  | 'PG_TABLE_INHERITED'
   | 'PG_TABLE_CHANGED'
   | 'PG_COLUMN_MISSING'
   | 'PG_PUBLICATION_MISSING'

@@ -16,7 +16,8 @@ export interface TableFacts {
 }
 
 const FIND_TABLE = `
-  select c.oid::int8::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relpersistence as persistence
+  select c.oid::int8::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relpersistence as persistence,
+         exists (select from pg_inherits where inhparent = c.oid)::text as inherited
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.oid = to_regclass($1)`;
 
@@ -49,6 +50,14 @@ export async function findOutboxTable(sql: pg.Client, outbox: OutboxTable): Prom
       'PG_TABLE_UNLOGGED',
       `The table ${name} is ${row['persistence'] === 'u' ? 'unlogged' : 'temporary'}: its rows never reach the log.`,
       `Run: alter table ${name} set logged;`,
+    );
+  }
+  // The publication gives rows of partitions the root's name. Rows of children keep the child's, and a query has both.
+  if (kind === 'r' && row['inherited'] === 'true') {
+    throw postgresError(
+      'PG_TABLE_INHERITED',
+      `Other tables inherit from ${name}: the log has what is inserted into them under their names, so those rows would not be delivered.`,
+      'Make it a partitioned table, or end the inheritance: alter table <child> no inherit …',
     );
   }
   const columns = await sql.query<Record<string, string>>(FIND_COLUMNS, [row['oid']]);
