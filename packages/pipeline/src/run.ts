@@ -48,11 +48,17 @@ export class Run {
   #paused: PauseReason | null = null;
   /** Set when the run shall end: by `stop`, by a fault, or by the loss of ownership. */
   #end: { readonly error: unknown } | null = null;
+  /** Resolved by `stop`. */
+  readonly #stopped: Promise<void>;
+  #resolveStopped: () => void = () => undefined;
 
   constructor(options: RunOptions) {
     const { config, stream, log } = options;
     const { offset } = stream;
     this.#options = options;
+    this.#stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve;
+    });
     this.#settledBefore = new AlreadySettled(offset, (a, b) => stream.compare(a, b));
     this.executor = new Executor({
       start: offset.watermark,
@@ -107,6 +113,7 @@ export class Run {
 
   /** Stops reading and starting turns; `run` does the rest. */
   stop(): void {
+    this.#resolveStopped();
     this.#endWith(null);
   }
 
@@ -229,7 +236,7 @@ export class Run {
   }
 
   async #finish(): Promise<void> {
-    const { config, log } = this.#options;
+    const { config } = this.#options;
     // After a fault of the log what was admitted before it is still delivered: `#endWith` was not called then.
     this.#dispatcher.pump();
     let idle = await within(config.drainTimeout, this.#dispatcher.idle());
@@ -238,29 +245,41 @@ export class Run {
       this.#dispatcher.abort(new Error('The pipeline stops, and the time to drain is over'));
       idle = await within(ABORT_GRACE, this.#dispatcher.idle());
     }
-    if (!idle) {
-      const keys = this.#dispatcher.runningKeys().slice(0, 10);
-      log.warn({ keys }, 'handlers did not end in time: their events will be delivered again');
-    }
+    if (!idle) this.#warnOfUnended();
     this.#dispatcher.stopTaking();
     await this.commits.finish();
     await this.stream.close();
   }
 
-  /** Somebody else may be running these keys by now: tell the handlers, and wait until the last one has ended. */
+  /**
+   * Somebody else may be running these keys by now: tell the handlers, and wait until the last one has ended,
+   * unless the pipeline is stopped meanwhile: then nothing starts here again.
+   */
   async #abandon(error: OwnershipLostError): Promise<void> {
     this.commits.abandon();
     this.#dispatcher.stopTaking();
     this.#dispatcher.abort(error);
     await this.stream.close();
     const { config, log } = this.#options;
-    if (await within(config.drainTimeout, this.#dispatcher.idle())) return;
-    const keys = this.#dispatcher.runningKeys().slice(0, 10);
+    const idle = this.#dispatcher.idle();
+    if (await within(config.drainTimeout, idle)) return;
     log.warn(
-      { keys },
+      { keys: this.#someRunningKeys() },
       'handlers do not heed their signal: this process can not stand by before they have ended',
     );
-    await this.#dispatcher.idle();
+    await Promise.race([idle, this.#stopped]);
+    if (!(await within(ABORT_GRACE, idle))) this.#warnOfUnended();
+  }
+
+  #warnOfUnended(): void {
+    this.#options.log.warn(
+      { keys: this.#someRunningKeys() },
+      'handlers did not end in time: their events will be delivered again',
+    );
+  }
+
+  #someRunningKeys(): string[] {
+    return this.#dispatcher.runningKeys().slice(0, 10);
   }
 }
 
