@@ -49,8 +49,8 @@ export class Decoder implements PgoutputVisitor {
   readonly #options: DecoderOptions;
   readonly #sink: DecoderSink;
   readonly #messages: MessageMapper | null;
-  #mapper: RowMapper | null = null;
-  #mappedOid = -1;
+  /** By the oid of the relation: a table that was made anew under the name of the outbox has another one. */
+  readonly #mappers = new Map<number, RowMapper>();
   #open: OpenTransaction | null = null;
   #resume: ResumePoint;
 
@@ -89,29 +89,19 @@ export class Decoder implements PgoutputVisitor {
   relation({ oid, schema, name, columns }: Relation): void {
     const { table, nullKey } = this.#options;
     if (table === null) return;
-    const qualified = `${schema === '' ? 'pg_catalog' : schema}.${name}`;
-    if (qualified === table.name) {
-      this.#mapper = new RowMapper(table.outbox, table.name, columns, nullKey);
-      this.#mappedOid = oid;
-    } else if (oid === table.oid || oid === this.#mappedOid) {
-      throw postgresError(
-        'PG_TABLE_CHANGED',
-        `The outbox table ${table.name} is called ${qualified} now.`,
-        'Nothing after the change was handed out. Name the table by its new name, or give it the old one back.',
-        { position: this.#position() },
-      );
+    // By its oid, whatever it was called when the row was inserted: a rename does not part its rows.
+    if (oid === table.oid || `${schema}.${name}` === table.name) {
+      this.#mappers.set(oid, new RowMapper(table.outbox, table.name, columns, nullKey));
     }
   }
 
   insert(relationOid: number, tuple: ByteReader): void {
-    if (this.#mapper === null || relationOid !== this.#mappedOid) return;
+    const mapper = this.#mappers.get(relationOid);
+    if (mapper === undefined) return;
     const transaction = this.#transaction();
     transaction.ordinal += 1;
     if (this.#handedOver(transaction)) return;
-    this.#hand(
-      this.#mapper.fromTuple(tuple, transaction, transaction.commitLsn, transaction.ordinal),
-      transaction,
-    );
+    this.#hand(mapper.fromTuple(tuple, transaction, transaction.commitLsn, transaction.ordinal), transaction);
   }
 
   message({ transactional, prefix, content }: LogicalMessage): void {

@@ -1,4 +1,4 @@
-import type { Logger } from '@strandline/core';
+import { StrandlineError, type Logger } from '@strandline/core';
 import type pg from 'pg';
 import { isTransient } from './connect-errors.js';
 import { endClient, socketOf } from './connection.js';
@@ -6,6 +6,7 @@ import { Decoder, type ResumePoint } from './decoder.js';
 import { postgresError } from './errors.js';
 import { publicationChanged } from './identity.js';
 import { parseLsn, type Lsn } from './lsn.js';
+import { tableRenamed } from './outbox-table.js';
 import type { Pending } from './pending.js';
 import { logPosition } from './position.js';
 import { ReplicationConnection } from './replication-connection.js';
@@ -17,8 +18,8 @@ import { VisibilityGate } from './visibility-gate.js';
  * how far it has read: so an idle outbox confirms the log that other tables have written.
  */
 const STATUS_EVERY = 2_000;
-/** Milliseconds between checks that the publication is still the one that the stream started with. */
-const PUBLICATION_EVERY = 10_000;
+/** Milliseconds between checks that the server still has what the stream started with. */
+const SERVER_EVERY = 10_000;
 
 export interface LiveLogOptions {
   readonly request: SessionRequest;
@@ -29,9 +30,6 @@ export interface LiveLogOptions {
   /** Where the decoded events go; it tells when the socket has to be paused. */
   readonly pending: Pending;
 }
-
-/** Values of synchronous_standby_names that name every reader: `*`, `ANY 1 (*)`, `FIRST 2 (*)`. */
-const EVERYBODY = /^\s*((any|first)?\s*\d*\s*\()?\s*"?\*"?\s*\)?\s*$/i;
 
 /** Why a live log ended. */
 export interface Failure {
@@ -51,7 +49,7 @@ export class LiveLog {
   readonly #options: LiveLogOptions;
   readonly #log: Logger;
   #statusTimer: NodeJS.Timeout | undefined;
-  #publicationTimer: NodeJS.Timeout | undefined;
+  #serverTimer: NodeJS.Timeout | undefined;
   #failure: Failure | null = null;
   #paused = false;
   #closing = false;
@@ -158,7 +156,7 @@ export class LiveLog {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#statusTimer);
-    clearInterval(this.#publicationTimer);
+    clearInterval(this.#serverTimer);
     await this.#replication.close();
     await endClient(this.sql);
   }
@@ -179,9 +177,9 @@ export class LiveLog {
     this.#statusTimer = setInterval(() => {
       this.#beat();
     }, every);
-    this.#publicationTimer = setInterval(() => {
-      void this.#checkPublication();
-    }, PUBLICATION_EVERY);
+    this.#serverTimer = setInterval(() => {
+      void this.#checkServer();
+    }, SERVER_EVERY);
   }
 
   /** The end of the log; keepalives tell it too, but none is read during a backlog. */
@@ -210,27 +208,41 @@ export class LiveLog {
     );
   }
 
+  /** What an operator may have changed since the start, and no message of the log would tell. */
+  async #checkServer(): Promise<void> {
+    try {
+      await this.#refuseSynchronous();
+      await this.#refuseChange();
+    } catch (error) {
+      // The end of the session says so itself.
+      if (error instanceof StrandlineError) this.#replication.fail(error);
+    }
+  }
+
   /**
    * Newer servers skip a missing publication with a warning that only their own log shows, and every server
-   * silently leaves out a table that was taken out of it.
+   * silently leaves out a table that was taken out of it. A table that was given another name stays in it.
    */
-  async #checkPublication(): Promise<void> {
+  async #refuseChange(): Promise<void> {
     const { request } = this.#options;
     const { table, identity, sql } = this.session;
-    try {
-      const { rows } = await sql.query<{ intact: boolean }>(
-        `select exists (select from pg_publication where oid = $1::oid and pubname = $2 and pubinsert)
-            and ($3::text is null or exists (
-              select from pg_publication_tables where pubname = $2 and schemaname || '.' || tablename = $3)) as intact`,
-        [identity.publication, request.publication, table?.name ?? null],
-      );
-      if (rows[0]?.intact !== false) return;
-    } catch {
-      // The session's end says so itself.
-      return;
-    }
+    const { rows } = await sql.query<{ publishes: boolean; contains: boolean; taken: boolean; name: string }>(
+      `select exists (select from pg_publication where oid = $1::oid and pubname = $2 and pubinsert) as publishes,
+              exists (select from pg_publication_tables
+                      where pubname = $2 and schemaname || '.' || tablename = $3) as contains,
+              to_regclass($4) is not null as taken,
+              (select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+               where c.oid = $5::oid) as name`,
+      [identity.publication, request.publication, table?.name, table?.sqlName, table?.oid],
+    );
+    const { publishes = true, contains = true, taken = true, name = null } = rows[0] ?? {};
+    if (publishes && (contains || table === null)) return;
     const { lsn, ordinal } = this.resumePoint;
-    this.#replication.fail(publicationChanged(request.slot, logPosition(lsn, ordinal)));
+    const position = logPosition(lsn, ordinal);
+    // Where the old name is another table's now, rows of that one were not in the stream.
+    if (publishes && !taken && name !== null && table !== null)
+      throw tableRenamed(table.name, name, position);
+    throw publicationChanged(request.slot, position);
   }
 
   /**
@@ -238,19 +250,23 @@ export class LiveLog {
    * commit would wait until its own events are handled, and visibility: 'committed' for the commit.
    */
   async #refuseSynchronous(): Promise<void> {
-    const { rows } = await this.sql.query<{ state: string | null; names: string }>(
-      `select sync_state as state, current_setting('synchronous_standby_names') as names
-       from pg_stat_replication where pid = $1`,
-      [this.#replication.pid],
+    // By the setting: what pg_stat_replication says of a reader that has only just begun is not final, and hidden
+    // without pg_read_all_stats.
+    const { rows } = await this.sql.query<{ names: string }>(
+      `select current_setting('synchronous_standby_names') as names`,
     );
-    const { state = null, names = '' } = rows[0] ?? {};
-    // Without pg_read_all_stats the state is hidden; the setting is not.
-    const synchronous = state === null ? EVERYBODY.test(names) : state === 'sync' || state === 'quorum';
-    if (!synchronous) return;
+    const names = rows[0]?.names ?? '';
+    if (!namesEveryone(names)) return;
     throw postgresError(
       'PG_SYNC_STANDBY',
       `The server counts this reader as a synchronous standby (synchronous_standby_names = ${names}): commits would wait for their own events to be handled.`,
       "List the real standbys in synchronous_standby_names, instead of '*'.",
     );
   }
+}
+
+/** Whether one of the entries of synchronous_standby_names (`a, b`, `FIRST 1 (a, b)`, `ANY 1 (a, b)`) is `*`. */
+function namesEveryone(names: string): boolean {
+  const list = /\((.*)\)/.exec(names)?.[1] ?? names;
+  return list.split(',').some((name) => /^\s*"?\*"?\s*$/.test(name));
 }

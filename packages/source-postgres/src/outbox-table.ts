@@ -17,7 +17,10 @@ export interface TableFacts {
 
 const FIND_TABLE = `
   select c.oid::int8::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relpersistence as persistence,
-         exists (select from pg_inherits where inhparent = c.oid)::text as inherited
+         exists (select from pg_inherits where inhparent = c.oid)::text as inherited,
+         (select min(pn.nspname || '.' || p.relname)
+          from pg_partition_tree(c.oid) t join pg_class p on p.oid = t.relid join pg_namespace pn on pn.oid = p.relnamespace
+          where t.isleaf and (p.relpersistence <> 'p' or p.relkind = 'f')) as unlogged
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.oid = to_regclass($1)`;
 
@@ -52,6 +55,14 @@ export async function findOutboxTable(sql: pg.Client, outbox: OutboxTable): Prom
       `Run: alter table ${name} set logged;`,
     );
   }
+  const partition = row['unlogged'] ?? null;
+  if (partition !== null) {
+    throw postgresError(
+      'PG_TABLE_UNLOGGED',
+      `The partition ${partition} of ${name} is unlogged or foreign: its rows never reach the log.`,
+      `Run: alter table ${partition} set logged; or detach it.`,
+    );
+  }
   // The publication gives rows of partitions the root's name. Rows of children keep the child's, and a query has both.
   if (kind === 'r' && row['inherited'] === 'true') {
     throw postgresError(
@@ -73,4 +84,13 @@ export async function findOutboxTable(sql: pg.Client, outbox: OutboxTable): Prom
     })),
   };
   return facts;
+}
+
+export function tableRenamed(name: string, today: string, position: string): Error {
+  return postgresError(
+    'PG_TABLE_CHANGED',
+    `The outbox table ${name} is called ${today} now.`,
+    'Its rows are in the stream under either name: name it in outbox: { table } as it is called now, or give it the old name back.',
+    { position },
+  );
 }

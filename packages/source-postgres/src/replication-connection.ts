@@ -115,11 +115,6 @@ export class ReplicationConnection {
     if (this.#client !== null) rawConnection(this.#client).stream.resume();
   }
 
-  /** The server's process id of this session. */
-  get pid(): number {
-    return (this.#client as unknown as { processID: number } | null)?.processID ?? 0;
-  }
-
   /** Milliseconds since the server last said anything. */
   get silence(): number {
     return performance.now() - this.#heardAt;

@@ -164,18 +164,15 @@ describe('the layout of the table', () => {
     }).toThrow(expect.objectContaining({ code: 'PG_COLUMN_MISSING', message: containing('"payload"') }));
   });
 
-  it('under a new name is PG_TABLE_CHANGED', () => {
-    const { feed } = decoding();
-    feed(begin(0xa0n), outbox, row('1'));
-    expect(() => {
-      feed(relation(TABLE_OID, columns, { name: 'outbox_old' }));
-    }).toThrow(
-      expect.objectContaining({
-        code: 'PG_TABLE_CHANGED',
-        position: '0/A0:2',
-        message: containing('public.outbox_old'),
-      }),
-    );
+  it('is known by its oid, whatever it is called: rows from before and after a rename are its rows', () => {
+    const { feed, events } = decoding();
+    feed(begin(0xa0n), relation(TABLE_OID, columns, { name: 'outbox_once' }), row('1'), commit(0xa0n, 0xd0n));
+    feed(begin(0xd0n), outbox, row('2'), relation(TABLE_OID, columns, { name: 'outbox_later' }), row('3'));
+    expect(events.map(({ id, table }) => `${id} ${table}`)).toEqual([
+      '1 public.outbox',
+      '2 public.outbox',
+      '3 public.outbox',
+    ]);
   });
 
   it('of a table of the same name in another schema is none of ours', () => {
@@ -192,11 +189,11 @@ describe('the layout of the table', () => {
     expect(output).toEqual([]);
   });
 
-  it('made anew under the same name is followed to its new oid', () => {
+  it('made anew under the same name is followed to its new oid, and the old one stays', () => {
     const { feed, events } = decoding();
     feed(begin(0xa0n), outbox, row('1'), commit(0xa0n, 0xd0n));
-    feed(begin(0xe0n), relation(16_999, columns), insert(16_999, ['2', 'k', 'p2']));
-    expect(events.map(({ id }) => id)).toEqual(['1', '2']);
+    feed(begin(0xe0n), relation(16_999, columns), insert(16_999, ['2', 'k', 'p2']), row('3'));
+    expect(events.map(({ id }) => id)).toEqual(['1', '2', '3']);
   });
 });
 
