@@ -41,3 +41,32 @@ test('a process that comes back when another one has taken over, and read on, st
   expect(log.has('stopped by an error')).toBe(false);
   expect(handled).toEqual(['1', '2']);
 });
+
+test('of two processes that create the publication at once both start', async () => {
+  await using db = await testDatabase();
+  const source = await createOutbox(db);
+  const other = await db.pool.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `CREATE PUBLICATION ${source.publication} FOR TABLE outbox
+     WITH (publish = 'insert', publish_via_partition_root = true)`,
+  );
+  await using pipeline = definePipeline({
+    name: 'former-owner',
+    source: postgres(source),
+    offsets: memoryOffsets(),
+    log: new TestLog(),
+    handle: () => undefined,
+  });
+  const started = pipeline.start();
+  started.catch(() => undefined);
+  await db.waitFor(
+    'the other one waits',
+    `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+       AND lower(query) LIKE 'create publication%' AND wait_event_type = 'Lock')`,
+  );
+  await other.query('COMMIT');
+  other.release();
+  await started;
+  expect(pipeline.status().state).toBe('running');
+});

@@ -86,8 +86,8 @@ export async function createPublication(
   try {
     await sql.query(unhurried(`create publication ${quoteName(name)}${target} ${options}`));
   } catch (cause) {
-    // 42710: another process of this pipeline was faster.
-    if (errorCodeOf(cause) === '42710') return;
+    // Another process of this pipeline was faster: 42710, or 23505 when it committed while we were at it.
+    if (errorCodeOf(cause) === '42710' || errorCodeOf(cause) === '23505') return;
     if (errorCodeOf(cause) !== '42501') throw cause;
     throw publicationMissing(name, table, cause);
   }
