@@ -41,3 +41,26 @@ test('completeness: a table whose children would keep their rows from the stream
   });
   await expect(pipeline.start()).rejects.toMatchObject({ code: 'PG_TABLE_INHERITED' });
 });
+
+test('completeness: a table with a partition whose rows never reach the log is refused', async () => {
+  await using db = await testDatabase();
+  const source = await createOutbox(db);
+  await db.pool.query(
+    `DROP TABLE outbox;
+     CREATE TABLE outbox (id bigint, key text, payload text) PARTITION BY LIST (key);
+     CREATE TABLE logged PARTITION OF outbox FOR VALUES IN ('a');
+     CREATE UNLOGGED TABLE unlogged PARTITION OF outbox FOR VALUES IN ('b');`,
+  );
+  await using pipeline = definePipeline({
+    name: 'undeliverable',
+    source: postgres(source),
+    offsets: memoryOffsets(),
+    log: new TestLog(),
+    handle: () => undefined,
+  });
+  const refusal: unknown = expect.objectContaining({
+    code: 'PG_TABLE_UNLOGGED',
+    message: expect.stringContaining('public.unlogged') as unknown,
+  });
+  await expect(pipeline.start()).rejects.toEqual(refusal);
+});
