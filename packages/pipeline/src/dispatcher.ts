@@ -32,7 +32,7 @@ export interface DispatcherOptions {
   readonly executor: Executor;
   readonly config: PipelineConfig;
   readonly log: Logger;
-  /** Something settled: there may be room in the window, and something to commit. */
+  /** A turn has ended: there may be room in the window or among the keys that wait, and something to commit. */
   readonly settled: () => void;
 }
 
@@ -131,6 +131,7 @@ export class Dispatcher {
     } catch (error) {
       this.#calling = false;
       this.#fail(strand, error);
+      this.#options.settled();
       return;
     }
     this.#calling = false;

@@ -403,6 +403,15 @@ describe('the context of a handler', () => {
     expect(calling).toEqual([true, false, false]);
   });
 
+  it('the end of a turn is told, also when the handler threw at once: a key less waits for its turn', () => {
+    const setup = new Setup(() => {
+      throw failure;
+    });
+    setup.admit('ab').dispatcher.pump();
+    expect(setup.settledCalls).toBe(2);
+    setup.dispatcher.stopTaking();
+  });
+
   it('no handler is on the stack after one has thrown', () => {
     const setup = new Setup(() => {
       throw failure;
