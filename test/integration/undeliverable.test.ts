@@ -1,5 +1,6 @@
+import type { Offset } from '@strandline/core';
 import { createOutbox, insertRows, testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
-import { definePipeline, memoryOffsets, postgres } from 'strandline';
+import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
 import { expect, test } from 'vitest';
 
 test('completeness: behind what came before it, a row that can not be an event stops the pipeline', async () => {
@@ -64,3 +65,46 @@ test('completeness: a table with a partition whose rows never reach the log is r
   });
   await expect(pipeline.start()).rejects.toEqual(refusal);
 });
+
+test.each([
+  ['while it runs', false],
+  ['while it is down', true],
+])(
+  'completeness: of a table that was taken out of the publication and put back %s, the rows in between are missed',
+  async (_, down) => {
+    await using db = await testDatabase();
+    const source = await createOutbox(db);
+    const storage = new Map<string, Offset>();
+    const handled: string[] = [];
+    const pipelineOfOne = (): Pipeline =>
+      definePipeline({
+        name: 'undeliverable',
+        source: postgres(source),
+        offsets: memoryOffsets({ storage }),
+        log: new TestLog(),
+        handle: ({ id }) => handled.push(id),
+      });
+    await using first = pipelineOfOne();
+    await first.start();
+    const outcome = (pipeline: Pipeline): Promise<unknown> =>
+      pipeline.finished.then(
+        () => null,
+        (error: unknown) => error,
+      );
+    let ended = outcome(first);
+    await insertRows(db.pool, [{ key: 'a' }]);
+    await waitUntil('the row is handled', () => handled.length === 1);
+    if (down) await first.stop();
+    await db.pool.query(`ALTER PUBLICATION ${source.publication} DROP TABLE outbox`);
+    await insertRows(db.pool, [{ key: 'unpublished' }]);
+    await db.pool.query(`ALTER PUBLICATION ${source.publication} ADD TABLE outbox`);
+    await using second = pipelineOfOne();
+    if (down) {
+      ended = second.start().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    }
+    expect(await ended).toMatchObject({ code: 'PG_PUBLICATION_CHANGED' });
+  },
+);

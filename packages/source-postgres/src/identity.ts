@@ -14,6 +14,8 @@ export interface PostgresIdentity extends SourceIdentity {
   readonly slot: string;
   /** The oid of the publication: another one under the same name has not published what came before it. */
   readonly publication: string;
+  /** The oid of the table's entry in the publication: what was inserted while it was out of it was not published. */
+  readonly membership: string;
 }
 
 /** Of a pipeline that started with a snapshot, until the next start after it: what the snapshot saw. */
@@ -50,7 +52,7 @@ export async function checkIdentity(
       { position: offset.watermark },
     );
   }
-  if (saved['publication'] !== here.publication) throw publicationChanged(here.slot, offset.watermark);
+  if (!isSamePublication(saved, here)) throw publicationChanged(here.slot, offset.watermark);
   const timeline = Number(saved['timeline']);
   if (timeline === facts.timeline) return;
   await checkHistory(connector, facts, timeline, offset.watermark, furthestLsn(offset));
@@ -79,6 +81,10 @@ function furthestLsn(offset: Offset): Lsn {
   const last = offset.completed.at(-1)?.last ?? offset.watermark;
   const parsed = parsePosition(last);
   return parsed.kind === 'log' ? parsed.lsn : 0n;
+}
+
+export function isSamePublication(before: SourceIdentity, now: PostgresIdentity): boolean {
+  return before['publication'] === now.publication && before['membership'] === now.membership;
 }
 
 export function publicationChanged(slot: string, position: string): Error {

@@ -229,11 +229,16 @@ export class LiveLog {
     const { rows } = await sql.query<{ publishes: boolean; contains: boolean; taken: boolean; name: string }>(
       `select exists (select from pg_publication where oid = $1::oid and pubname = $2 and pubinsert) as publishes,
               exists (select from pg_publication_tables
-                      where pubname = $2 and schemaname || '.' || tablename = $3) as contains,
+                      where pubname = $2 and schemaname || '.' || tablename = $3)
+                and coalesce((select oid::int8::text from pg_publication_rel
+                              where prpubid = $1::oid and prrelid = $5::oid), '') = $6 as contains,
               to_regclass($4) is not null as taken,
               (select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
                where c.oid = $5::oid) as name`,
-      [identity.publication, request.publication, table?.name, table?.sqlName, table?.oid],
+      [
+        ...[identity.publication, request.publication, table?.name, table?.sqlName, table?.oid],
+        identity.membership,
+      ],
     );
     const { publishes = true, contains = true, taken = true, name = null } = rows[0] ?? {};
     if (publishes && (contains || table === null)) return;

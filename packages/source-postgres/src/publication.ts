@@ -10,6 +10,8 @@ import { quoteName } from './quote.js';
 export interface PublicationFacts {
   /** Changes when it is dropped and made anew. */
   readonly oid: string;
+  /** Changes when the table is taken out and put back, or filtered; empty when it is not named in it. */
+  readonly membership: string;
 }
 
 const FIND_PUBLICATION = `
@@ -46,7 +48,7 @@ export async function findPublication(
       "Alter it, or let Strandline create one of its own: name another in postgres({ publication: '…' }).",
     );
   if (!publication.publishesInsert) throw mismatch('does not publish inserts');
-  if (table === null || outbox === null) return { oid: publication.oid };
+  if (table === null || outbox === null) return { oid: publication.oid, membership: '' };
   const member = await sql.query<{ columns: string[] | null; filter: string | null }>(findTable(version), [
     name,
     table.name,
@@ -65,7 +67,11 @@ export async function findPublication(
     row.columns === null ? [] : mappedColumns(outbox).filter((column) => !row.columns?.includes(column));
   if (missing.length > 0)
     throw mismatch(`leaves out the mapped columns ${missing.join(', ')} of ${table.name}`);
-  return { oid: publication.oid };
+  const { rows } = await sql.query<{ oid: string }>(
+    'select oid::int8::text as oid from pg_publication_rel where prpubid = $1::oid and prrelid = $2::oid',
+    [publication.oid, table.oid],
+  );
+  return { oid: publication.oid, membership: rows[0]?.oid ?? '' };
 }
 
 function mappedColumns(outbox: OutboxTable): string[] {

@@ -6,7 +6,12 @@ import type { DecoderOptions } from './decoder.js';
 import { postgresError } from './errors.js';
 import type { PostgresIdentity } from './identity.js';
 import { findOutboxTable, type TableFacts } from './outbox-table.js';
-import { createPublication, findPublication, publicationMissing } from './publication.js';
+import {
+  createPublication,
+  findPublication,
+  publicationMissing,
+  type PublicationFacts,
+} from './publication.js';
 import { inspectServer, type ServerFacts } from './server.js';
 import { findSlot, type SlotFacts } from './slot.js';
 import { RowMapper } from './row-mapper.js';
@@ -56,7 +61,8 @@ export async function openSession(request: SessionRequest): Promise<Session> {
         timeline: String(server.timeline),
         database: rows[0]?.database ?? '',
         slot: request.slot,
-        publication,
+        publication: publication.oid,
+        membership: publication.membership,
       },
     };
   } catch (error) {
@@ -71,12 +77,12 @@ async function ensurePublication(
   server: ServerFacts,
   table: TableFacts | null,
   slot: SlotFacts | null,
-): Promise<string> {
+): Promise<PublicationFacts> {
   const { config, publication: name } = request;
   const find = (): ReturnType<typeof findPublication> =>
     findPublication(sql, name, server.version, table, config.outbox);
   const found = await find();
-  if (found !== null) return found.oid;
+  if (found !== null) return found;
   if (slot !== null) {
     throw postgresError(
       'PG_PUBLICATION_MISSING',
@@ -89,7 +95,7 @@ async function ensurePublication(
   const created = await find();
   if (created === null) throw publicationMissing(name, table);
   request.log.info({ publication: name }, 'created the publication');
-  return created.oid;
+  return created;
 }
 
 /** What the decoder has to know of a checked server. */

@@ -13,7 +13,7 @@ import { isTransient } from './connect-errors.js';
 import { endClient } from './connection.js';
 import type { ResumePoint } from './decoder.js';
 import { postgresError } from './errors.js';
-import { checkHistory, publicationChanged } from './identity.js';
+import { checkHistory, isSamePublication, publicationChanged } from './identity.js';
 import { LiveLog } from './live-log.js';
 import type { Pending } from './pending.js';
 import { compareLog, logPosition, parsePosition } from './position.js';
@@ -203,8 +203,7 @@ export class PostgresStream implements SourceStream {
         { position },
       );
     }
-    if (identity.publication !== before.identity.publication)
-      throw publicationChanged(request.slot, position);
+    if (!isSamePublication(before.identity, identity)) throw publicationChanged(request.slot, position);
     if (server.timeline !== before.server.timeline) {
       await checkHistory(request.connector, server, before.server.timeline, position, resume.lsn);
     }
