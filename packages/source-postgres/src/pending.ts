@@ -4,9 +4,12 @@ import { logPosition } from './position.js';
 import type { DecoderSink } from './decoder.js';
 import type { Lsn } from './lsn.js';
 
-/** Decoded and not handed over: above the first the socket is paused, below the second it is read again. */
-const HIGH = { events: 4_096, bytes: 16 * 1024 * 1024 };
-const LOW = { events: 1_024, bytes: 4 * 1024 * 1024 };
+/**
+ * Decoded and not handed over: above the first the socket is paused, below the second it is read again. A read of
+ * the socket brings some hundred small events, and what waits in the kernel's buffers costs no collection.
+ */
+const HIGH = { events: 1_024, bytes: 16 * 1024 * 1024 };
+const LOW = { events: 256, bytes: 4 * 1024 * 1024 };
 
 /** Consecutive output of the decoder that becomes visible together. */
 interface Part {
