@@ -167,6 +167,11 @@ export class Executor {
     return this.#settled;
   }
 
+  /** Keys that wait for their turn and could have it now. */
+  get ready(): number {
+    return this.#ready.size;
+  }
+
   get running(): number {
     return this.#running;
   }

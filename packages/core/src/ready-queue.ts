@@ -4,11 +4,17 @@ import type { Strand } from './strand.js';
 export class ReadyQueue {
   #first: Strand | null = null;
   #last: Strand | null = null;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   push(strand: Strand): void {
     if (this.#last === null) this.#first = strand;
     else this.#last.nextReady = strand;
     this.#last = strand;
+    this.#size += 1;
   }
 
   shift(): Strand | null {
@@ -17,6 +23,7 @@ export class ReadyQueue {
     this.#first = strand.nextReady;
     if (this.#first === null) this.#last = null;
     strand.nextReady = null;
+    this.#size -= 1;
     return strand;
   }
 }

@@ -107,9 +107,10 @@ describe('parallelism and isolation', () => {
     const executor = admitted('abcd', { concurrency: 3 });
     const taken = takeAll(executor) as [Strand, Strand, Strand];
     expect(keysOf(taken)).toBe('abc');
-    expect(executor.running).toBe(3);
+    expect([executor.running, executor.ready]).toEqual([3, 1]);
     executor.succeed(taken[1]);
     expect(keysOf(takeAll(executor))).toBe('d');
+    expect([executor.running, executor.ready]).toEqual([3, 0]);
   });
 
   it('gives a hot key one turn at a time: those that wait come first', () => {

@@ -15,6 +15,14 @@ import { Dispatcher } from './dispatcher.js';
  * the window, so that keys that hold most of it leave the rest to the others.
  */
 const HYSTERESIS = 64;
+/**
+ * Keys that wait for their turn, from which on no more is admitted: many more than run at once, so that no handler
+ * lacks work and a key that holds the window up leaves it to the others. What is admitted beyond that only waits
+ * here instead of in the log, and grows old in the heap meanwhile: collecting it cost as much as handling it.
+ */
+const READY = 1_024;
+/** … and at least so many for each turn that may run. */
+const READY_PER_TURN = 4;
 /** Milliseconds that handlers get after their signal was aborted. */
 const ABORT_GRACE = 5_000;
 /** Milliseconds of standstill after which a full window is reported. */
@@ -24,6 +32,8 @@ const STANDSTILL = 2_000;
 export type PauseReason =
   /** As much is admitted and not settled as the window allows. */
   | 'window'
+  /** Enough keys wait for their turn: the handlers are slower than the log. */
+  | 'handlers'
   /** As much is settled and not saved as the window allows: the offset store is away. */
   | 'offsets';
 
@@ -43,11 +53,15 @@ export class Run {
   readonly #options: RunOptions;
   readonly #dispatcher: Dispatcher;
   readonly #settledBefore: AlreadySettled;
+  readonly #enoughReady: number;
   /** Called when a wait should look again: room appeared, or the run is ending. */
   #wake: (() => void) | null = null;
   #paused: PauseReason | null = null;
   /** Set when the run shall end: by `stop`, by a fault, or by the loss of ownership. */
   #end: { readonly error: unknown } | null = null;
+  /** Resolved when `#end` is set. */
+  readonly #ended: Promise<void>;
+  #resolveEnded: () => void = () => undefined;
   /** Resolved by `stop`. */
   readonly #stopped: Promise<void>;
   #resolveStopped: () => void = () => undefined;
@@ -59,6 +73,12 @@ export class Run {
     this.#stopped = new Promise((resolve) => {
       this.#resolveStopped = resolve;
     });
+    this.#ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    // A batch handler takes more at a time from a strand that was let grow.
+    this.#enoughReady =
+      config.batch === undefined ? Math.max(READY, READY_PER_TURN * config.concurrency) : Infinity;
     this.#settledBefore = new AlreadySettled(offset, (a, b) => stream.compare(a, b));
     this.executor = new Executor({
       start: offset.watermark,
@@ -136,25 +156,26 @@ export class Run {
     if (error !== null) throw error;
   }
 
+  /** Reads until the log or the run ends. */
   async #readAll(): Promise<void> {
+    const reading = this.#read();
+    // When the run ends first, nobody waits for the batch that is under way: closing the stream ends it.
+    reading.catch(() => undefined);
+    // One race for the whole run: one for each batch kept batches alive long after they were handled.
+    await Promise.race([reading, this.#ended]);
+  }
+
+  async #read(): Promise<void> {
     const batches = this.stream.read()[Symbol.asyncIterator]();
-    while (this.#end === null) {
-      const next = await this.#orWoken(batches.next());
-      if (next === null) continue;
-      if (next.done === true) return;
+    while (!this.#isEnding()) {
+      const next = await batches.next();
+      if (next.done === true || this.#isEnding()) return;
       await this.#admit(next.value);
     }
   }
 
-  /** What the promise resolves to, or null when the run is to end before it does. */
-  #orWoken<T>(promise: Promise<T>): Promise<T | null> {
-    // A race against one promise for the whole run would keep a reaction of every batch.
-    return new Promise((resolve, reject) => {
-      this.#wake = () => {
-        if (this.#end !== null) resolve(null);
-      };
-      promise.then(resolve, reject);
-    });
+  #isEnding(): boolean {
+    return this.#end !== null;
   }
 
   async #admit(batch: SourceBatch): Promise<void> {
@@ -174,7 +195,7 @@ export class Run {
     this.#dispatcher.pump();
   }
 
-  /** What the window lacks for one more event, with some places to spare. */
+  /** What stands against admitting one more event, with some places to spare. */
   #lacking(spare: number): PauseReason | null {
     const { window } = this.#options.config;
     const { executor } = this;
@@ -182,7 +203,8 @@ export class Run {
       // A single event larger than the window must still pass.
       if (executor.unsettled > 0) return 'window';
     }
-    return this.commits.unsaved >= window.events ? 'offsets' : null;
+    if (this.commits.unsaved >= window.events) return 'offsets';
+    return executor.ready + spare >= this.#enoughReady ? 'handlers' : null;
   }
 
   async #room(): Promise<void> {
@@ -231,6 +253,7 @@ export class Run {
   #endWith(error: unknown): void {
     if (this.#end !== null) return;
     this.#end = { error };
+    this.#resolveEnded();
     this.#dispatcher.stopTaking();
     this.#look();
   }

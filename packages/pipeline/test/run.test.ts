@@ -248,6 +248,38 @@ describe('the window', () => {
   });
 });
 
+describe('keys that wait for their turn', () => {
+  const many = Array.from({ length: 3_000 }, (_, i) => event(`k${String(i)}`, i + 1));
+
+  it('are not made more than handlers can use soon, and it says so', async () => {
+    const held = gate();
+    const setup = new Setup(() => held.promise, { concurrency: 8, window: { events: 10_000 } });
+    setup.stream.give(many, 3_001);
+    await until('it is paused', () => setup.run.paused === 'handlers');
+    expect(setup.run.executor.counts()).toMatchObject({ running: 8, unsettled: 1_024 });
+    held.open();
+    await setup.saved(3_001);
+    expect(setup.run.paused).toBeNull();
+    expect(setup.seen).toEqual(many.map(({ id }) => id));
+    setup.run.stop();
+    await setup.over;
+  });
+
+  it('are those of other keys: the followers of a slow one leave them their places', async () => {
+    const slow = gate();
+    const setup = new Setup(({ key }) => (key === 's' ? slow.promise : undefined), {
+      window: { events: 10_000 },
+    });
+    setup.stream.give([...events('s'.repeat(2_000)), ...events('abc', 2_001)], 2_004);
+    await until('the others are handled', () => setup.seen.length === 4);
+    expect(setup.run.paused).toBeNull();
+    slow.open();
+    await setup.saved(2_004);
+    setup.run.stop();
+    await setup.over;
+  });
+});
+
 describe('an offset store that is away', () => {
   it('lets the run work on up to its window, and no further; then it catches up', async () => {
     const setup = new Setup(() => undefined, { window: { events: 5 } });
