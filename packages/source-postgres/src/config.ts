@@ -126,7 +126,7 @@ const outboxSchema = z.strictObject({
     .regex(/^[^.\0]{1,63}(\.[^.\0]{1,63})?$/, 'must be a table name, or schema.table'),
   id: column,
   key: z.union([column, z.array(column).min(1).max(32), keyFunction], {
-    error: 'must be a column, a list of columns, or a function of the row',
+    error: 'must be a column, a list of up to 32 columns, or a function of the row',
   }),
   type: column.optional(),
   payload: column.optional(),

@@ -197,13 +197,25 @@ const SERIAL_TYPES = new Set(['smallint', 'integer', 'bigint']);
  * `PG_SNAPSHOT_ORDER` when there is no sensible default.
  */
 export function snapshotOrderColumns(table: TableFacts, outbox: OutboxTable): readonly string[] {
-  if (outbox.snapshotOrder !== undefined) return [...new Set([...outbox.snapshotOrder, outbox.id])];
+  if (outbox.snapshotOrder !== undefined) {
+    for (const name of outbox.snapshotOrder) refuseMissing(table, name);
+    return [...new Set([...outbox.snapshotOrder, outbox.id])];
+  }
   const type = table.columns.find((column) => column.name === outbox.id)?.typeName ?? '';
   if (SERIAL_TYPES.has(type)) return [outbox.id];
   throw postgresError(
     'PG_SNAPSHOT_ORDER',
     `The id ${outbox.id} of ${table.name} is of type ${type}, whose order says nothing about the order of insertion.`,
     "Say in which order start: 'snapshot' shall read the rows that are there: outbox: { snapshotOrder: ['created_at'] }.",
+  );
+}
+
+function refuseMissing({ name, columns }: TableFacts, column: string): void {
+  if (columns.some((known) => known.name === column)) return;
+  throw postgresError(
+    'PG_SNAPSHOT_ORDER',
+    `The table ${name} has no column ${JSON.stringify(column)} to order the snapshot by; it has ${columns.map((known) => known.name).join(', ')}.`,
+    'Correct the name in outbox: { snapshotOrder: [ … ] }. Generated columns do not serve.',
   );
 }
 
