@@ -139,16 +139,24 @@ export class CommitLoop {
   }
 
   #onError(error: unknown): void {
-    if (!(error instanceof StrandlineError) || error.code === 'OFFSETS_CORRUPT') {
+    if (!isRetried(error)) {
       this.#options.failed(error);
       return;
     }
-    if (this.#available) {
+    const fields = { err: errorFields(error) };
+    if (this.#stopped) {
+      this.#options.log.warn(fields, 'the last offset can not be saved: what it held is delivered again');
+    } else if (this.#available) {
       this.#options.log.warn(
-        { err: errorFields(error) },
+        fields,
         'the offset can not be saved: working on within the window, and trying again',
       );
     }
     this.#available = false;
   }
+}
+
+/** An operator can put credentials right while the pipeline runs; a corrupt or a wrong store stays what it is. */
+function isRetried(error: unknown): boolean {
+  return error instanceof StrandlineError && (error.transient || error.code === 'OFFSETS_AUTH');
 }
