@@ -100,8 +100,12 @@ describe('a server that hangs up on readers that are silent for 1.5 s', () => {
       `INSERT INTO outbox (key, payload) SELECT 'k' || i % 100, repeat('x', 300) FROM generate_series(1, $1::int) i`,
       [rows],
     );
-    const isPaused = (): boolean => run.pipeline.status().source?.state === 'paused';
-    await waitUntil('the socket is not read', isPaused);
+    // The socket alone is paused for a moment before that, while it is asked whether the transaction is visible.
+    const isPaused = (): boolean => {
+      const { paused, source } = run.pipeline.status();
+      return paused === 'window' && source?.state === 'paused';
+    };
+    await waitUntil('the window is full and the socket is not read', isPaused);
     await watchFor(longMs, 'paused and connected', isPaused);
     run.handler.release();
     await run.history.untilSucceeded(rows);
