@@ -61,7 +61,12 @@ describe.each(packages)('%s', (name) => {
     const outside = files
       .flatMap(importsOf)
       .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
-      .map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/'));
+      .map((name) =>
+        name
+          .split('/')
+          .slice(0, name.startsWith('@') ? 2 : 1)
+          .join('/'),
+      );
     expect(outside.filter((name) => !listed.has(name))).toEqual([]);
   });
 
@@ -72,10 +77,15 @@ describe.each(packages)('%s', (name) => {
 
 test('the core does no I/O and reads neither clock nor chance', () => {
   for (const file of sourceFiles(path.join(root, 'packages/core/src'))) {
-    expect(importsOf(file).filter((name) => !name.startsWith('./')), file).toEqual([]);
+    expect(
+      importsOf(file).filter((name) => !name.startsWith('./')),
+      file,
+    ).toEqual([]);
     // Comments may name what the code must not use.
     const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
-    expect(code, file).not.toMatch(/Date\.now|new Date|performance\.|Math\.random|setTimeout|setImmediate|Promise\.|await |process\./);
+    expect(code, file).not.toMatch(
+      /Date\.now|new Date|performance\.|Math\.random|setTimeout|setImmediate|Promise\.|await |process\./,
+    );
   }
 });
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 test('an event that is delivered again after a crash has the id, key, payload and position that it had before', async () => {
   await using db = await testDatabase();
   await db.pool.query('create table outbox (id bigint primary key, key text, payload jsonb)');
-  const storage = new Map();
+  const storage: NonNullable<NonNullable<Parameters<typeof memoryOffsets>[0]>['storage']> = new Map();
   const seen: Pick<OutboxEvent, 'id' | 'key' | 'payloadText' | 'position'>[][] = [];
 
   const run = (handle: () => Promise<void> | undefined): ReturnType<typeof definePipeline> => {

@@ -121,7 +121,7 @@ describe('offsets only move forward, and the log is released only behind them', 
       expect(acknowledged.at(-1)).toBe(saved);
       expect(pipeline.status()).toMatchObject({ state: 'running', savedWatermark: saved });
     };
-    const back = (): Promise<true> =>
+    const back = (): Promise<boolean> =>
       waitUntil('it is saved again', () => pipeline.status().offsetsAvailable);
     await more(200);
     isRedisAway = true;

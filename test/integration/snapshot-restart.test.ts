@@ -134,7 +134,6 @@ describe('completeness: a start snapshot that is read on', () => {
     const handled: string[] = [];
     const pipelineOfOne = (): Pipeline =>
       snapshotPipeline({
-        db,
         source,
         offsets: storeOn(storage, () => {
           loads += 1;
