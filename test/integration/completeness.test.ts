@@ -22,6 +22,9 @@ import pg from 'pg';
 import { definePipeline, memoryOffsets, postgres } from 'strandline';
 import { describe, expect, test } from 'vitest';
 
+/** For tests that start a process again and again, on a machine that is busy with others. */
+const timeout = 150_000;
+
 describe('every insert committed after the start reaches the handler', () => {
   test.each([
     ['both commits sent at once, the process killed while the second is handled', 'together'],
@@ -68,6 +71,7 @@ describe('every insert committed after the start reaches the handler', () => {
 
   test.each(['file', 'redis'] as const)(
     'when the process is killed at random instants under load, with offsets in: %s',
+    { timeout },
     async (kind) => {
       const kills = 8;
       await using db = await testDatabase();

@@ -41,93 +41,103 @@ function isSettledIn({ watermark, completed }: Offset, { position }: CommittedEv
   );
 }
 
-describe('after a crash only what was in flight, or settled since the last commit, is delivered again', () => {
-  test(`in the middle of a transaction of ${String(rows)} rows`, async () => {
-    /** A commit every 100 ms, the time that it takes, and two busy cores. */
-    const savedWithinMs = 1_000;
-    await using db = await testDatabase();
-    const source = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
-    await using runs = await PipelineRuns.prepare({
-      name: 'few',
-      source,
-      behaviour: { delay: 30, jitter: true, hold: ['slow'] },
+describe(
+  'after a crash only what was in flight, or settled since the last commit, is delivered again',
+  { timeout: 120_000 },
+  () => {
+    test(`in the middle of a transaction of ${String(rows)} rows`, async () => {
+      /** A commit every 100 ms, the time that it takes, and two busy cores. */
+      const savedWithinMs = 1_000;
+      await using db = await testDatabase();
+      const source = await createOutbox(db);
+      const witness = await CommitWitness.start(db);
+      await using runs = await PipelineRuns.prepare({
+        name: 'few',
+        source,
+        behaviour: { delay: 30, jitter: true, hold: ['slow'] },
+      });
+      const { history } = runs;
+      let life = await runs.start();
+      await insertRows(db.pool, slowOneFirst());
+      const committed = await witness.events();
+
+      const crashes: { next: number; started: Set<string>; unsaved: Set<string> }[] = [];
+      for (let crash = 0; crash < 2; crash += 1) {
+        const { run } = life;
+        const settledBefore = (time: number): string[] =>
+          history.entries
+            .filter((entry) => entry.what === 'succeeded' && entry.run === run && entry.at < time)
+            .flatMap(({ ids }) => ids);
+        await history.until(
+          'much was settled long ago',
+          () => settledBefore(Date.now() - savedWithinMs).length > 500,
+        );
+        await life.kill();
+        const killedAt = Date.now();
+        const started = new Set(history.refresh().ids('started'));
+        const offset = await savedOffset(runs, 'few');
+        const unsaved = new Set(committed.filter((event) => !isSettledIn(offset, event)).map(({ id }) => id));
+        // The offset knows all but the last moments.
+        const long = settledBefore(killedAt - savedWithinMs);
+        expect(history.succeeded.size, 'it is in the middle').toBeLessThan(rows - 1_000);
+        expect(long.filter((id) => unsaved.has(id))).toEqual([]);
+
+        life = await runs.start();
+        crashes.push({ next: life.run, started, unsaved });
+      }
+      life.release();
+      await history.untilSucceeded(rows);
+      await life.stop();
+      expect(checkHistory(committed, history.refresh().entries)).toMatchObject({
+        missing: [],
+        violations: [],
+      });
+      // And what it knew did not come again.
+      for (const { next, started, unsaved } of crashes) {
+        const again = history.ids('started', next).filter((id) => started.has(id));
+        expect(again.length, 'the slow one at least').toBeGreaterThan(0);
+        expect(again.filter((id) => !unsaved.has(id))).toEqual([]);
+      }
     });
-    const { history } = runs;
-    let life = await runs.start();
-    await insertRows(db.pool, slowOneFirst());
-    const committed = await witness.events();
 
-    const crashes: { next: number; started: Set<string>; unsaved: Set<string> }[] = [];
-    for (let crash = 0; crash < 2; crash += 1) {
-      const { run } = life;
-      const settledBefore = (time: number): string[] =>
-        history.entries
-          .filter((entry) => entry.what === 'succeeded' && entry.run === run && entry.at < time)
-          .flatMap(({ ids }) => ids);
-      await history.until(
-        'much was settled long ago',
-        () => settledBefore(Date.now() - savedWithinMs).length > 500,
-      );
-      await life.kill();
-      const killedAt = Date.now();
-      const started = new Set(history.refresh().ids('started'));
-      const offset = await savedOffset(runs, 'few');
-      const unsaved = new Set(committed.filter((event) => !isSettledIn(offset, event)).map(({ id }) => id));
-      // The offset knows all but the last moments.
-      const long = settledBefore(killedAt - savedWithinMs);
-      expect(history.succeeded.size, 'it is in the middle').toBeLessThan(rows - 1_000);
-      expect(long.filter((id) => unsaved.has(id))).toEqual([]);
+    test.each([
+      [
+        'however long one slow event has held the watermark, and thousands were settled above it',
+        slowOneFirst,
+        1,
+      ],
+      ['however many gaps there are in what was settled', alternating, rows / 2],
+    ])(
+      '%s; and no more after a second crash and a third right after the restart',
+      async (_, insert, slow) => {
+        await using db = await testDatabase();
+        const source = await createOutbox(db);
+        const witness = await CommitWitness.start(db);
+        await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
+        const { history } = runs;
+        const first = await runs.start();
+        await insertRows(db.pool, insert());
+        await history.untilSucceeded(rows - slow);
+        await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
+        await first.kill();
+        expect((await savedOffset(runs, 'few')).completed.length).toBe(slow);
 
-      life = await runs.start();
-      crashes.push({ next: life.run, started, unsaved });
-    }
-    life.release();
-    await history.untilSucceeded(rows);
-    await life.stop();
-    expect(checkHistory(committed, history.refresh().entries)).toMatchObject({ missing: [], violations: [] });
-    // And what it knew did not come again.
-    for (const { next, started, unsaved } of crashes) {
-      const again = history.ids('started', next).filter((id) => started.has(id));
-      expect(again.length, 'the slow one at least').toBeGreaterThan(0);
-      expect(again.filter((id) => !unsaved.has(id))).toEqual([]);
-    }
-  });
+        const second = await runs.start();
+        await history.until('the slow one runs again', () => history.isRunning('slow', 2));
+        await second.kill();
+        const third = await runs.start();
+        await third.kill();
 
-  test.each([
-    [
-      'however long one slow event has held the watermark, and thousands were settled above it',
-      slowOneFirst,
-      1,
-    ],
-    ['however many gaps there are in what was settled', alternating, rows / 2],
-  ])('%s; and no more after a second crash and a third right after the restart', async (_, insert, slow) => {
-    await using db = await testDatabase();
-    const source = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
-    await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
-    const { history } = runs;
-    const first = await runs.start();
-    await insertRows(db.pool, insert());
-    await history.untilSucceeded(rows - slow);
-    await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
-    await first.kill();
-    expect((await savedOffset(runs, 'few')).completed.length).toBe(slow);
-
-    const second = await runs.start();
-    await history.until('the slow one runs again', () => history.isRunning('slow', 2));
-    await second.kill();
-    const third = await runs.start();
-    await third.kill();
-
-    const fourth = await runs.start({ behaviour: {} });
-    await history.untilSucceeded(rows);
-    await fourth.stop();
-    const committed = await witness.events();
-    const { redelivered, ...rest } = checkHistory(committed, history.refresh().entries);
-    expect(rest).toEqual({ missing: [], violations: [] });
-    expect(redelivered, 'the one that was in flight').toEqual([committed[0]?.id]);
-    const timesInFlight = new Set(history.ofKey('slow').map(({ run }) => run)).size;
-    expect(history.ids('started').length).toBe(rows + timesInFlight - 1);
-  });
-});
+        const fourth = await runs.start({ behaviour: {} });
+        await history.untilSucceeded(rows);
+        await fourth.stop();
+        const committed = await witness.events();
+        const { redelivered, ...rest } = checkHistory(committed, history.refresh().entries);
+        expect(rest).toEqual({ missing: [], violations: [] });
+        expect(redelivered, 'the one that was in flight').toEqual([committed[0]?.id]);
+        const timesInFlight = new Set(history.ofKey('slow').map(({ run }) => run)).size;
+        expect(history.ids('started').length).toBe(rows + timesInFlight - 1);
+      },
+    );
+  },
+);

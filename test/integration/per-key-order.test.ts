@@ -57,34 +57,38 @@ describe('an event starts only after the previous event of its key has settled',
     expect(history.ids('failed').length, 'failures').toBeGreaterThan(committed.length * 0.2);
   });
 
-  test('also when the process is killed: a key may see a suffix of its events again, and no gap and no swap', async () => {
-    await using db = await testDatabase();
-    const source = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
-    await using runs = await PipelineRuns.prepare({
-      name: 'order',
-      source,
-      // One commit a second: much is settled and not saved when the process dies.
-      tuning: { commitInterval: 1_000, retry: { attempts: 1_000, initialDelay: 2, maxDelay: 20 } },
-      behaviour: { delay: 4, jitter: true, failRate: 0.2 },
-    });
-    const { history } = runs;
-    let life = await runs.start();
-    await using writers = new OutboxWriters(db.url, { keys: 8 });
-    for (let kill = 0; kill < 3; kill += 1) {
-      const { run } = life;
-      await history.until('much was handled', () => history.ids('succeeded', run).length > 150);
-      await life.kill();
-      life = await runs.start();
-    }
-    await writers.stop();
-    const committed = await witness.events();
-    await history.untilSucceeded(committed.length);
+  test(
+    'also when the process is killed: a key may see a suffix of its events again, and no gap and no swap',
+    { timeout: 120_000 },
+    async () => {
+      await using db = await testDatabase();
+      const source = await createOutbox(db);
+      const witness = await CommitWitness.start(db);
+      await using runs = await PipelineRuns.prepare({
+        name: 'order',
+        source,
+        // One commit a second: much is settled and not saved when the process dies.
+        tuning: { commitInterval: 1_000, retry: { attempts: 1_000, initialDelay: 2, maxDelay: 20 } },
+        behaviour: { delay: 4, jitter: true, failRate: 0.2 },
+      });
+      const { history } = runs;
+      let life = await runs.start();
+      await using writers = new OutboxWriters(db.url, { keys: 8 });
+      for (let kill = 0; kill < 3; kill += 1) {
+        const { run } = life;
+        await history.until('much was handled', () => history.ids('succeeded', run).length > 150);
+        await life.kill();
+        life = await runs.start();
+      }
+      await writers.stop();
+      const committed = await witness.events();
+      await history.untilSucceeded(committed.length);
 
-    const { redelivered, ...rest } = checkHistory(committed, history.entries);
-    expect(rest).toEqual({ missing: [], violations: [] });
-    expect(redelivered.length).toBeGreaterThan(0);
-  });
+      const { redelivered, ...rest } = checkHistory(committed, history.entries);
+      expect(rest).toEqual({ missing: [], violations: [] });
+      expect(redelivered.length).toBeGreaterThan(0);
+    },
+  );
 
   test('and is not lost when it waited behind a slow one, later ones of other keys were done, and the process died', async () => {
     await using db = await testDatabase();
