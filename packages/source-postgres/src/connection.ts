@@ -20,7 +20,13 @@ const LOSSLESS_SETTINGS = [
 ].join(' ');
 
 /** Limits that a role or database may have set would end the snapshot, or the session that exports it. */
-const NO_LIMITS = '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0';
+const NO_LIMITS = [
+  '-c statement_timeout=0',
+  // Slot creation waits for the transactions that are open, in whatever database.
+  '-c lock_timeout=0',
+  '-c idle_in_transaction_session_timeout=0',
+  '-c idle_session_timeout=0',
+].join(' ');
 
 /** The longest application_name that the server keeps (NAMEDATALEN - 1). */
 const NAME_LIMIT = 63;
