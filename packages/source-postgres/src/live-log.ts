@@ -215,7 +215,10 @@ export class LiveLog {
       await this.#refuseChange();
     } catch (error) {
       // The end of the session says so itself.
-      if (error instanceof StrandlineError) this.#replication.fail(error);
+      if (!(error instanceof StrandlineError)) return;
+      this.#replication.fail(error);
+      // What was decoded is handed over once others can see it, and now that may be never: it is read again later.
+      if (error.code === 'PG_SYNC_STANDBY') socketOf(this.sql).destroy();
     }
   }
 
