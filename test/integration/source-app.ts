@@ -135,8 +135,10 @@ export class App implements AsyncDisposable {
     return rowCount === 1;
   }
 
-  /** Runs SQL as the superuser. */
+  /** Runs SQL as the superuser. What is about the slot waits until a server under load has let go of it. */
   async sql(text: string): Promise<void> {
+    const { slot } = this.source;
+    if (text.includes(slot) && (await this.hasSlot())) await this.db.waitForSlot(slot, 'inactive');
     await this.db.pool.query(text);
   }
 

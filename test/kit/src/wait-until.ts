@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default 10 s. */
+  /** Default 20 s: far more than a quiet machine needs, and enough for one under load. */
   readonly deadlineMs?: number;
   /** Between two looks; default 10 ms. */
   readonly everyMs?: number;
@@ -14,7 +14,7 @@ export interface WaitOptions {
 export async function waitUntil<T>(
   what: string,
   look: () => Promise<T> | T,
-  { deadlineMs = 10_000, everyMs = 10 }: WaitOptions = {},
+  { deadlineMs = 20_000, everyMs = 10 }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const giveUpAt = Date.now() + deadlineMs;
   for (;;) {
