@@ -84,12 +84,6 @@ export class CommitLoop {
     await this.#commit();
   }
 
-  /** Stops without saving: somebody else owns the offset. */
-  abandon(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-  }
-
   async #commit(): Promise<void> {
     // One at a time, whoever asks. Several may have waited for the same one, and without one under way there
     // must be none by the time the next event settles: so it is looked at again, and awaited only if it is there.

@@ -279,10 +279,11 @@ export class Run {
    * unless the pipeline is stopped meanwhile: then nothing starts here again.
    */
   async #abandon(error: OwnershipLostError): Promise<void> {
-    this.commits.abandon();
     this.#dispatcher.stopTaking();
     this.#dispatcher.abort(error);
     await this.stream.close();
+    // What was settled is saved if nobody has claimed the offset yet; the epoch keeps us out if somebody has.
+    await this.commits.finish();
     const { config, log } = this.#options;
     const idle = this.#dispatcher.idle();
     if (await within(config.drainTimeout, idle)) return;

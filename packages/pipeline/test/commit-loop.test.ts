@@ -217,7 +217,7 @@ describe('hurry', () => {
     expect(setup.store.commits).toHaveLength(1);
     setup.store.answer = () => 'saved';
     await intervals(1);
-    setup.loop.abandon();
+    await setup.loop.finish();
     setup.settle(WINDOW);
     setup.loop.hurry();
     await vi.advanceTimersByTimeAsync(0);
@@ -353,29 +353,6 @@ describe('the end', () => {
     setup.settle(1);
     await setup.loop.finish();
     expect(setup.saved).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('abandoned: nothing more is saved, for somebody else owns the offset', async () => {
-    const setup = new Setup();
-    setup.settle(2);
-    setup.loop.abandon();
-    await intervals(5);
-    expect(setup.store.commits).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('abandoned while a commit is under way: the loop does not start again behind it', async () => {
-    const setup = new Setup();
-    const answer = gate<CommitResult>();
-    setup.store.answer = () => answer.promise;
-    setup.settle(1);
-    await intervals(1);
-    setup.loop.abandon();
-    setup.settle(1);
-    answer.open('saved');
-    await intervals(5);
-    expect(setup.store.commits).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -474,6 +474,18 @@ describe('the loss of ownership', () => {
     },
   );
 
+  it('saves what had settled: the epoch keeps it out if somebody else has claimed the offset', async () => {
+    const held = gate();
+    const setup = new Setup(({ id }) => (id === '2' ? held.promise : undefined), { commitInterval: 60_000 });
+    setup.stream.give(events('ab'));
+    await until('both were started', () => setup.seen.length === 2);
+    setup.stream.fail(new OwnershipLostError('The lock is gone.'));
+    await until('it is saved', () => setup.store.commits.length === 1);
+    expect(setup.store.last.watermark).toBe(position(1));
+    held.open();
+    await setup.over;
+  });
+
   it('during the drain aborts the signals at once: another owner may be running these keys', async () => {
     const other = gate();
     let reason: unknown;
