@@ -32,6 +32,8 @@ export class DockerContainer implements ServerProcess {
       .withExposedPorts({ container: spec.containerPort, host: port })
       .withEnvironment({ ...spec.environment })
       .withCommand([...spec.command])
+      // By which a replica in a container reaches its source, that is published on the machine.
+      .withExtraHosts([{ host: 'host.docker.internal', ipAddress: 'host-gateway' }])
       .withWaitStrategy(Wait.forLogMessage(spec.upMessage))
       .start();
     const client = await getContainerRuntimeClient();
