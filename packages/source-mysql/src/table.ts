@@ -1,0 +1,80 @@
+import type { Connection } from 'mysql2/promise';
+import type { OutboxTable } from './config.js';
+import { queryRows } from './connection.js';
+import { mysqlError } from './errors.js';
+import type { ColumnType } from './values.js';
+
+/** The outbox table as the catalog has it. */
+export interface TableFacts {
+  readonly schema: string;
+  readonly name: string;
+  /** `schema.table`, for people. */
+  readonly label: string;
+  readonly columns: readonly ColumnType[];
+  /** Bodies of triggers that may write the outbox, with the tables that set them off. */
+  readonly writers: readonly string[];
+}
+
+export async function findTable(sql: Connection, outbox: OutboxTable): Promise<TableFacts> {
+  const [database] = await queryRows(sql, 'select database() as name');
+  const parts = outbox.table.split('.');
+  const schema = parts.length === 2 ? parts[0] : database?.['name'];
+  const name = parts.at(-1) ?? '';
+  if (schema === null || schema === undefined) {
+    throw mysqlError(
+      'MYSQL_TABLE_MISSING',
+      `The connection names no database to find the table ${JSON.stringify(name)} in.`,
+      'Name it in the URL (mysql://host/database), or write outbox.table as database.table.',
+    );
+  }
+  const [table] = await queryRows(
+    sql,
+    `select table_schema as "schema", table_name as name, table_type as type, engine as engine
+     from information_schema.tables where table_schema = ? and table_name = ?`,
+    [schema, name],
+  );
+  if (table === undefined || table['type'] !== 'BASE TABLE') {
+    throw mysqlError(
+      'MYSQL_TABLE_MISSING',
+      table === undefined
+        ? `There is no table ${JSON.stringify(name)} in the database ${JSON.stringify(schema)}, or this user may not see it.`
+        : `${JSON.stringify(name)} is not a table.`,
+      'Create it, grant select on it, or correct outbox.table.',
+    );
+  }
+  if (table['engine'] !== 'InnoDB') {
+    throw mysqlError(
+      'MYSQL_TABLE_ENGINE',
+      `The table ${schema}.${name} has the engine ${table['engine'] ?? '?'}: its rows do not commit or roll back with the business data.`,
+      `Run: alter table ${schema}.${name} engine = InnoDB;`,
+    );
+  }
+  const columns = await queryRows(
+    sql,
+    `select column_name as name, lower(column_type) as type from information_schema.columns
+     where table_schema = ? and table_name = ? order by ordinal_position`,
+    [schema, name],
+  );
+  const triggers = await queryRows(
+    sql,
+    `select event_object_table as name from information_schema.triggers where action_statement like ?`,
+    [`%${name}%`],
+  );
+  return {
+    schema: table['schema'] ?? schema,
+    name: table['name'] ?? name,
+    label: `${schema}.${name}`,
+    columns: columns.map((column) => ({ name: column['name'] ?? '', type: column['type'] ?? '' })),
+    writers: triggers.map((trigger) => trigger['name'] ?? ''),
+  };
+}
+
+/**
+ * Whether a statement in the log may have written the outbox: it names the table, or a table whose triggers
+ * do, or it calls a routine, which may do anything.
+ */
+export function touches(table: TableFacts, statement: string): boolean {
+  const text = statement.toLowerCase();
+  if (/^\s*(call|select|do)\b/.test(text)) return true;
+  return [table.name, ...table.writers].some((name) => text.includes(name.toLowerCase()));
+}
