@@ -98,7 +98,7 @@ export class Process {
   /** Takes the standing and sends it to the store. */
   beginSave(): void {
     const { watermark } = this.executor;
-    const completed = this.#settledBefore.joinedTo(this.executor.completed(), this.executor.watermark);
+    const completed = this.#settledBefore.joinedTo(this.executor.completed());
     this.pending = this.#promises.snapshot({ watermark, completed });
   }
 

@@ -11,6 +11,8 @@ export class AlreadySettled {
   readonly #ranges: readonly PositionRange[];
   /** The first range that the stream has not passed. */
   #next = 0;
+  /** The stream stands inside that range. */
+  #inside = false;
   #behindWatermark = true;
 
   constructor(offset: Offset, compare: (a: Position, b: Position) => number) {
@@ -26,19 +28,16 @@ export class AlreadySettled {
 
   /**
    * The completed set to save: what this owner has settled above the watermark, and what an earlier one had
-   * settled further on. The stream may stand inside a range of the latter; the two are then one.
+   * settled further on. Where the stream stands inside a range of the latter, the newest run of the former is
+   * the part of it that was passed: the two are one. No position is compared for this: a source may order only
+   * those that it has just handed over.
    */
-  joinedTo(own: readonly PositionRange[], watermark: Position): PositionRange[] {
-    const rest = this.remaining.filter(
-      (range, index) => index > 0 || this.#compare(range.last, watermark) > 0,
-    );
+  joinedTo(own: readonly PositionRange[]): readonly PositionRange[] {
+    const rest = this.remaining;
     const [next] = rest;
     const newest = own.at(-1);
-    if (next === undefined || newest === undefined || this.#compare(newest.last, next.first) < 0) {
-      return [...own, ...rest];
-    }
-    const last = this.#compare(newest.last, next.last) < 0 ? next.last : newest.last;
-    return [...own.slice(0, -1), { first: newest.first, last }, ...rest.slice(1)];
+    if (!this.#inside || next === undefined || newest === undefined) return [...own, ...rest];
+    return [...own.slice(0, -1), { first: newest.first, last: next.last }, ...rest.slice(1)];
   }
 
   /**
@@ -53,8 +52,10 @@ export class AlreadySettled {
     for (;;) {
       const range = this.#ranges[this.#next];
       if (range === undefined || this.#compare(position, range.first) < 0) return 'new';
-      if (this.#compare(position, range.last) <= 0) return 'settled';
-      this.#next += 1;
+      const place = this.#compare(position, range.last);
+      this.#inside = place < 0;
+      if (!this.#inside) this.#next += 1;
+      if (place <= 0) return 'settled';
     }
   }
 }

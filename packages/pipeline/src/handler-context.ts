@@ -1,4 +1,4 @@
-import type { Logger, Strand } from '@strandline/core';
+import type { Logger, OutboxEvent, Strand } from '@strandline/core';
 
 /** What a handler gets beside its event. */
 export interface HandlerContext {
@@ -19,7 +19,8 @@ export interface HandlerContext {
  */
 export class TurnContext implements HandlerContext {
   readonly attempt: number;
-  readonly #strand: Strand;
+  /** Not the strand: when the turn has ended, its head is another event, or there is none. */
+  readonly #head: OutboxEvent;
   readonly #log: Logger;
   #controller: AbortController | null = null;
   #abortReason: unknown = undefined;
@@ -27,7 +28,7 @@ export class TurnContext implements HandlerContext {
 
   constructor(strand: Strand, log: Logger) {
     this.attempt = strand.attempt;
-    this.#strand = strand;
+    this.#head = strand.head.event;
     this.#log = log;
   }
 
@@ -38,8 +39,8 @@ export class TurnContext implements HandlerContext {
   }
 
   get log(): Logger {
-    const { key, head } = this.#strand;
-    return this.#log.child({ key, position: head.event.position, attempt: this.attempt });
+    const { key, position } = this.#head;
+    return this.#log.child({ key, position, attempt: this.attempt });
   }
 
   abort(reason: unknown): void {

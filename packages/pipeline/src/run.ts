@@ -74,7 +74,7 @@ export class Run {
       executor: this.executor,
       offset,
       identity: () => stream.identity,
-      completed: () => this.#settledBefore.joinedTo(this.executor.completed(), this.executor.watermark),
+      completed: () => this.#settledBefore.joinedTo(this.executor.completed()),
       log,
       saved: (watermark) => {
         stream.confirm(watermark);
@@ -84,7 +84,10 @@ export class Run {
         this.#endWith(error);
       },
       fenced: () => {
-        this.#endWith(new OwnershipLostError('A newer owner has claimed the offset of this pipeline.'));
+        const lost = new OwnershipLostError('A newer owner has claimed the offset of this pipeline.');
+        this.#endWith(lost);
+        // Also when the run was ending anyhow: the handlers that it waits for must not go on beside the owner's.
+        this.#dispatcher.abort(lost);
       },
     });
   }

@@ -1,8 +1,8 @@
-import type { PositionRange } from '@strandline/core';
+import type { PositionRange, Strand } from '@strandline/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AlreadySettled } from '../src/already-settled.js';
-import { compare, offsetAt, position } from './fixtures.js';
+import { compare, event, executorFor, offsetAt, pipelineConfig, position } from './fixtures.js';
 
 /** Neighbouring numbers, cut into ranges: `[first, last]`, both included. */
 type Ranges = readonly (readonly [first: number, last: number])[];
@@ -58,8 +58,10 @@ describe('what an earlier owner had settled', () => {
     ]);
     const left = (): string => settled.remaining.map(({ first, last }) => `${first}-${last}`).join(' ');
     expect(left()).toBe('p2-p4 p6-p7');
-    settled.lookUp(position(4));
+    settled.lookUp(position(3));
     expect(left()).toBe('p2-p4 p6-p7');
+    settled.lookUp(position(4));
+    expect(left()).toBe('p6-p7');
     settled.lookUp(position(5));
     expect(left()).toBe('p6-p7');
     settled.lookUp(position(8));
@@ -87,7 +89,7 @@ describe('against a model', () => {
         for (const n of places) {
           expect(settled.lookUp(position(n))).toBe(verdict(watermark, ranges, n));
           if (n <= watermark) continue;
-          const left = ranges.filter(([, last]) => last >= n).map(([first]) => position(first));
+          const left = ranges.filter(([, last]) => last > n).map(([first]) => position(first));
           expect(settled.remaining.map(({ first }) => first)).toEqual(left);
         }
       }),
@@ -115,5 +117,89 @@ describe('against a model', () => {
     for (let n = 1; n <= 10_001; n += 1) settled.lookUp(position(n));
     expect(settled.remaining).toEqual([]);
     expect(comparisons.count).toBeLessThan(4 * 10_001);
+  });
+});
+
+/**
+ * An order like that of a start snapshot's rows: a row has a rank from when it is read until the next `batch` of
+ * them is, and the ends of ranges keep theirs. What has none is taken for later than everything that has.
+ */
+class ForgetfulOrder {
+  readonly #bounds = new Map<string, number>();
+  readonly #unread: ReadonlySet<string>;
+  #batch = new Map<string, number>();
+
+  constructor(watermark: number, ranges: Ranges) {
+    this.#bounds.set(position(watermark), watermark);
+    this.#unread = new Set(ranges.flat().map(position));
+  }
+
+  startBatch(): void {
+    this.#batch = new Map();
+  }
+
+  read(n: number): void {
+    this.#batch.set(position(n), n);
+    if (this.#unread.has(position(n))) this.#bounds.set(position(n), n);
+  }
+
+  readonly compare = (a: string, b: string): number => {
+    const [rankA, rankB] = [a, b].map((at) => this.#batch.get(at) ?? this.#bounds.get(at) ?? Infinity);
+    if (rankA === undefined || rankB === undefined || rankA === rankB) return 0;
+    return rankA < rankB ? -1 : 1;
+  };
+}
+
+type Step = { readonly do: 'read' } | { readonly do: 'settle'; readonly nth: number };
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Step>({ do: 'read' }) },
+    { weight: 2, arbitrary: fc.nat(20).map((nth): Step => ({ do: 'settle', nth })) },
+  ),
+  { maxLength: 120, size: 'max' },
+);
+
+describe('the completed set to save', () => {
+  it('is exactly what has settled, now or before, whatever the stream has passed and the order remembers', () => {
+    fc.assert(
+      fc.property(offset, steps, fc.integer({ min: 1, max: 5 }), ({ watermark, ranges }, script, batch) => {
+        const order = new ForgetfulOrder(watermark, ranges);
+        const completed = ranges.map(([first, last]) => ({ first: position(first), last: position(last) }));
+        const settled = new AlreadySettled(offsetAt(watermark, { completed }), order.compare);
+        const executor = executorFor(pipelineConfig({ concurrency: 1_000 }), watermark);
+        const done = new Set<number>();
+        const running: Strand[] = [];
+        let next = watermark;
+        for (const step of script) {
+          if (step.do === 'read') {
+            next += 1;
+            if ((next - watermark) % batch === 0) order.startBatch();
+            order.read(next);
+            if (settled.lookUp(position(next)) === 'settled') executor.pass(position(next));
+            else executor.admit(event(`k${String(next)}`, next));
+            const strand = executor.take();
+            if (strand !== null) running.push(strand);
+          } else {
+            const [strand] = running.splice(step.nth % Math.max(1, running.length), 1);
+            if (strand === undefined) continue;
+            done.add(Number(strand.head.event.id));
+            executor.succeed(strand);
+          }
+          const saved = settled.joinedTo(executor.completed());
+          const cuts = saved.flatMap(({ first, last }) => [first, last]).map((at) => Number(at.slice(1)));
+          expect(cuts, 'sorted, and without overlap').toEqual(cuts.toSorted((a, b) => a - b));
+          const reached = Number(executor.watermark.slice(1));
+          const places = Array.from({ length: watermark + 80 }, (_, i) => i + 1);
+          const covered = places.filter(
+            (n) =>
+              n <= reached || cuts.some((first, i) => i % 2 === 0 && first <= n && n <= (cuts[i + 1] ?? 0)),
+          );
+          expect(covered).toEqual(
+            places.filter((n) => done.has(n) || verdict(watermark, ranges, n) !== 'new'),
+          );
+        }
+      }),
+    );
   });
 });

@@ -378,6 +378,18 @@ describe('the context of a handler', () => {
     ]);
   });
 
+  it('has a logger that still tells of its own event when the turn has ended', async () => {
+    const contexts: HandlerContext[] = [];
+    const setup = new Setup((_, ctx) => contexts.push(ctx));
+    setup.admit('aa').dispatcher.pump();
+    await setup.dispatcher.idle();
+    for (const { log } of contexts) log.info({}, 'from a promise that nobody awaited');
+    expect(setup.kept.said('nobody awaited').map(({ fields }) => fields['position'])).toEqual([
+      position(1),
+      position(2),
+    ]);
+  });
+
   it('says whether a handler is on the stack: only up to its first await', async () => {
     const calling: boolean[] = [];
     const setup = new Setup(async () => {

@@ -441,4 +441,29 @@ describe('the loss of ownership', () => {
       expect(setup.stream.confirmed.every((at) => at === position(0))).toBe(true);
     },
   );
+
+  it('during the drain aborts the signals at once: another owner may be running these keys', async () => {
+    const other = gate();
+    let reason: unknown;
+    const setup = new Setup(
+      ({ key }, { signal }) =>
+        key === 'b'
+          ? other.promise
+          : new Promise<void>((resolve) => {
+              signal.addEventListener('abort', () => {
+                reason = signal.reason;
+                resolve();
+              });
+            }),
+      { drainTimeout: 60_000 },
+    );
+    setup.stream.give(events('ab'));
+    await until('both are in flight', () => setup.seen.length === 2);
+    setup.run.stop();
+    setup.store.answer = () => 'fenced';
+    other.open();
+    await setup.over;
+    expect(reason).toBeInstanceOf(OwnershipLostError);
+    expect(setup.ended).toBeNull();
+  });
 });

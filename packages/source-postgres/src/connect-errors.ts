@@ -84,8 +84,11 @@ function isPoolerRefusal(code: string | undefined, message: string): boolean {
   );
 }
 
-/** SQLSTATE classes and socket errors that mean: the same command may work later. */
-const TRANSIENT = /^(08|53|57P0[1-5]|40|55006|58|XX)/;
+/**
+ * SQLSTATE classes and socket errors that mean: the same command may work later. Not 58P01, undefined_file: a log
+ * that was removed does not come back.
+ */
+const TRANSIENT = /^(08|53|57P0[1-5]|40|55006|58(?!P01)|XX)/;
 const FATAL_NETWORK = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_VERIFY)/;
 
 /** Can this come right by itself? Socket errors, restarts and exhausted resources can. */

@@ -25,6 +25,9 @@ const NO_LIMITS = '-c statement_timeout=0 -c idle_in_transaction_session_timeout
 /** The longest application_name that the server keeps (NAMEDATALEN - 1). */
 const NAME_LIMIT = 63;
 
+/** setTimeout takes no more. */
+const LONGEST_TIMEOUT = 2_147_483_647;
+
 export interface Connector {
   /** `host:port/database`, without credentials. */
   readonly target: string;
@@ -45,7 +48,13 @@ export function applicationNamePrefix(pipeline: string): string {
 
 export function createConnector(
   config: ConnectionConfig,
-  options: { readonly pipeline: string; readonly instance: string; readonly connectTimeout: number },
+  options: {
+    readonly pipeline: string;
+    readonly instance: string;
+    readonly connectTimeout: number;
+    /** Milliseconds until an answer must be there, unless the question is `unhurried`. */
+    readonly answerTimeout: number;
+  },
 ): Connector {
   const applicationName = (applicationNamePrefix(options.pipeline) + options.instance).slice(0, NAME_LIMIT);
   const clientConfig: pg.ClientConfig = {
@@ -53,9 +62,12 @@ export function createConnector(
     application_name: applicationName,
     options: [config.options, LOSSLESS_SETTINGS, NO_LIMITS].filter(Boolean).join(' '),
     connectionTimeoutMillis: options.connectTimeout,
+    // None for the library's session, whose one statement is the stream.
+    query_timeout: 0,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
+  const asking = { ...clientConfig, query_timeout: options.answerTimeout };
   const target = describeTarget(config);
 
   const open = async (session: pg.ClientConfig): Promise<pg.Client> => {
@@ -75,10 +87,19 @@ export function createConnector(
     target,
     applicationName,
     replicationConfig: clientConfig,
-    sql: () => open(clientConfig),
+    sql: () => open(asking),
     // `replication` is a startup parameter that pg passes on; its type does not know it.
-    replication: () => open({ ...clientConfig, replication: 'database' } as pg.ClientConfig),
+    replication: () => open({ ...asking, replication: 'database' } as pg.ClientConfig),
   };
+}
+
+/**
+ * A statement that may take as long as it likes: it sorts a table, or waits for transactions or locks of others.
+ * All others have `answerTimeout`: a connection can die without a word at any time.
+ */
+export function unhurried(text: string): pg.QueryConfig {
+  // pg takes it for each query; its type does not know it. 0 would mean the session's.
+  return { text, query_timeout: LONGEST_TIMEOUT } as pg.QueryConfig;
 }
 
 function describeTarget(config: ConnectionConfig): string {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { unhurried } from './connection.js';
 import { Decoder, type DecoderOptions } from './decoder.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
@@ -36,9 +37,11 @@ export async function insertedSince(
   const peek =
     `pg_logical_slot_peek_binary_changes(${quoteText(slot)}, ${quoteText(formatLsn(upTo))}, null, ` +
     `'proto_version', '1', 'publication_names', ${quoteText(quoteName(publication))})`;
-  await sql.query(`declare strandline_peek no scroll cursor for select data from ${peek}`);
+  await sql.query(unhurried(`declare strandline_peek no scroll cursor for select data from ${peek}`));
   for (;;) {
-    const { rows } = await sql.query<{ data: Buffer }>(`fetch ${String(FETCH)} from strandline_peek`);
+    const { rows } = await sql.query<{ data: Buffer }>(
+      unhurried(`fetch ${String(FETCH)} from strandline_peek`),
+    );
     if (rows.length === 0) break;
     for (const { data } of rows) decoder.decode(data);
   }

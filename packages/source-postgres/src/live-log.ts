@@ -1,6 +1,7 @@
 import type { Logger } from '@strandline/core';
 import type pg from 'pg';
-import { endClient } from './connection.js';
+import { isTransient } from './connect-errors.js';
+import { endClient, socketOf } from './connection.js';
 import { Decoder, type ResumePoint } from './decoder.js';
 import { postgresError } from './errors.js';
 import { publicationChanged } from './identity.js';
@@ -53,6 +54,8 @@ export class LiveLog {
   #publicationTimer: NodeJS.Timeout | undefined;
   #failure: Failure | null = null;
   #paused = false;
+  #closing = false;
+  #measuring = false;
   #walEnd: Lsn = 0n;
   #confirmed: Lsn;
 
@@ -79,6 +82,9 @@ export class LiveLog {
       ended: (error) => {
         this.#failure = { error };
         options.pending.wake();
+        // Whoever waits for an answer on the other session must not wait for a server that is out of reach. After a
+        // row that can't be an event it is still needed: what came before is handed over once others can see it.
+        if (!this.#closing && isTransient(error)) socketOf(session.sql).destroy();
       },
     });
     session.sql.on('error', (error) => {
@@ -150,6 +156,7 @@ export class LiveLog {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     clearInterval(this.#statusTimer);
     clearInterval(this.#publicationTimer);
     await this.#replication.close();
@@ -164,6 +171,7 @@ export class LiveLog {
       messages: request.config.messages !== null,
       start: resume.lsn,
       confirmed: this.#confirmed,
+      deadline: this.#options.silenceTimeout,
     });
     await this.#refuseSynchronous();
     const timeout = this.session.server.walSenderTimeout;
@@ -178,6 +186,8 @@ export class LiveLog {
 
   /** The end of the log; keepalives tell it too, but none is read during a backlog. */
   async #measureLag(): Promise<void> {
+    if (this.#measuring) return;
+    this.#measuring = true;
     try {
       const { rows } = await this.sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
       const walEnd = parseLsn(rows[0]?.lsn ?? '');
@@ -185,6 +195,7 @@ export class LiveLog {
     } catch {
       // The session's end says so itself.
     }
+    this.#measuring = false;
   }
 
   /** Also while paused: the server reads our replies even when it can't send, and hangs up without them. */

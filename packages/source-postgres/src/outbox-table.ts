@@ -20,8 +20,9 @@ const FIND_TABLE = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.oid = to_regclass($1)`;
 
+// With -1 and not null: `character` and `bit` mean one character and one bit to a cast, `bpchar` and `"bit"` any number.
 const FIND_COLUMNS = `
-  select attname as name, atttypid::int8::text as "typeOid", format_type(atttypid, null) as "typeName"
+  select attname as name, atttypid::int8::text as "typeOid", format_type(atttypid, -1) as "typeName"
   from pg_attribute
   where attrelid = $1::oid and attnum > 0 and not attisdropped and attgenerated = ''
   order by attnum`;

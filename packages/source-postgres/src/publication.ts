@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { errorCodeOf } from './connect-errors.js';
+import { unhurried } from './connection.js';
 import type { OutboxTable } from './config.js';
 import { postgresError } from './errors.js';
 import type { TableFacts } from './outbox-table.js';
@@ -83,7 +84,7 @@ export async function createPublication(
   const target = table === null ? '' : ` for table ${table.sqlName}`;
   const options = "with (publish = 'insert', publish_via_partition_root = true)";
   try {
-    await sql.query(`create publication ${quoteName(name)}${target} ${options}`);
+    await sql.query(unhurried(`create publication ${quoteName(name)}${target} ${options}`));
   } catch (cause) {
     // 42710: another process of this pipeline was faster.
     if (errorCodeOf(cause) === '42710') return;

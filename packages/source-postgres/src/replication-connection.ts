@@ -22,6 +22,8 @@ export interface StreamOptions {
   readonly messages: boolean;
   readonly start: Lsn;
   readonly confirmed: Lsn;
+  /** Milliseconds that the server may take to start the stream. */
+  readonly deadline: number;
 }
 
 /** How long closing may wait for the server to say goodbye, in milliseconds. */
@@ -68,6 +70,8 @@ export class ReplicationConnection {
       options,
       (client) => {
         this.#client = client;
+        // It failed while this session was being opened: nobody will close it, and it would hold the slot.
+        if (this.#ending) rawConnection(client).stream.destroy();
       },
       (buffer) => {
         this.#onMessage(buffer);
@@ -86,7 +90,17 @@ export class ReplicationConnection {
     over.catch((error: unknown) => {
       this.#end(error);
     });
-    await Promise.race([started, over]);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new Error('Connection terminated: the server did not start the stream in time');
+        this.fail(error);
+        reject(error);
+      }, options.deadline);
+    });
+    await Promise.race([started, over, late]).finally(() => {
+      clearTimeout(timer);
+    });
     this.#heardAt = performance.now();
   }
 

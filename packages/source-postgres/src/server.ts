@@ -41,6 +41,8 @@ export async function inspectServer(connector: Connector, sql: pg.Client): Promi
       'PG_READ_ONLY',
       `Postgres at ${target} is a standby in recovery.`,
       'Connect to the primary: a standby can neither create a publication nor show when a transaction becomes visible.',
+      // In a failover the address may point at the new primary before it is promoted.
+      { transient: true },
     );
   }
   if (settings['wal_level'] !== 'logical') {

@@ -1,7 +1,7 @@
 import { invariant, type Logger } from '@strandline/core';
 import type pg from 'pg';
 import { errorCodeOf } from './connect-errors.js';
-import { endClient, type Connector } from './connection.js';
+import { endClient, unhurried, type Connector } from './connection.js';
 import { postgresError } from './errors.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import { quoteName } from './quote.js';
@@ -113,7 +113,9 @@ export async function createSlot(
     signal.throwIfAborted();
     // The older spelling of the option: it is understood by 14 as well as by newer servers.
     const { rows } = await client.query<Record<string, string | null>>(
-      `CREATE_REPLICATION_SLOT ${quoteName(name)} LOGICAL pgoutput ${snapshot ? 'EXPORT_SNAPSHOT' : 'NOEXPORT_SNAPSHOT'}`,
+      unhurried(
+        `CREATE_REPLICATION_SLOT ${quoteName(name)} LOGICAL pgoutput ${snapshot ? 'EXPORT_SNAPSHOT' : 'NOEXPORT_SNAPSHOT'}`,
+      ),
     );
     const consistentPoint = parseLsn(rows[0]?.['consistent_point'] ?? '');
     invariant(consistentPoint !== null, 'the server named no consistent point for the new slot');

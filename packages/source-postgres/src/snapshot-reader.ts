@@ -1,6 +1,7 @@
 import type { Position, PositionRange } from '@strandline/core';
 import type pg from 'pg';
 import type { OutboxTable } from './config.js';
+import { unhurried } from './connection.js';
 import { postgresError } from './errors.js';
 import type { PostgresEvent, TransactionContext } from './event.js';
 import type { TableFacts } from './outbox-table.js';
@@ -79,10 +80,13 @@ export class SnapshotReader {
     await sql.query('commit');
   }
 
-  #select(): string {
+  /** The rows that are to be read, and of them those that meet the condition. */
+  #select(condition?: string): string {
     const { table, after } = this.#request;
     const row = orderValues(after);
-    const where = row === null ? '' : ` where ${this.#orderTuple()} > ${this.#literal(row)}`;
+    const unread = row === null ? [] : [`${this.#orderTuple()} > ${this.#literal(row)}`];
+    const conditions = condition === undefined ? unread : [...unread, condition];
+    const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
     return `${this.#projection()} from ${table.sqlName}${where}`;
   }
 
@@ -109,7 +113,11 @@ export class SnapshotReader {
     return `(${values.join(', ')})`;
   }
 
-  /** Finds the rows that stand for the ends of settled runs today: a row may have been deleted since. */
+  /**
+   * Finds the rows that stand for the ends of settled runs today: a row may have been deleted since. They are looked
+   * for among those that will be read: a bound that is tied to another row never gets its rank, and a run without an
+   * end swallows everything behind it.
+   */
   async #anchorBounds(): Promise<void> {
     for (const { first, last } of this.#request.completed) {
       await this.#anchor(first, '>=', '');
@@ -120,11 +128,8 @@ export class SnapshotReader {
   async #anchor(bound: Position, comparison: '>=' | '<=', direction: '' | ' desc'): Promise<void> {
     const row = orderValues(bound);
     if (row === null) return;
-    const { table } = this.#request;
-    const where = `${this.#orderTuple()} ${comparison} ${this.#literal(row)}`;
-    const [found] = await this.#query(
-      `${this.#projection()} from ${table.sqlName} where ${where} ${this.#orderBy(direction)} limit 1`,
-    );
+    const rows = this.#select(`${this.#orderTuple()} ${comparison} ${this.#literal(row)}`);
+    const [found] = await this.#query(`${rows} ${this.#orderBy(direction)} limit 1`);
     if (found !== undefined) this.#order.anchor(bound, this.#position(found));
     else if (comparison === '<=') this.#order.anchor(bound, null);
   }
@@ -161,7 +166,7 @@ export class SnapshotReader {
 
   async #query(text: string): Promise<(string | null)[][]> {
     const result = await this.#request.sql.query<(string | null)[]>({
-      text,
+      ...unhurried(text),
       rowMode: 'array',
       types: RAW_TEXT,
     });

@@ -89,7 +89,7 @@ class PostgresSource implements Source {
       // Nothing is wanted before the offset is claimed.
       live.pause();
       const offset = await open.claim(start.seed);
-      if (movedBack(offset, start)) throw new StartOverError('the offset was moved back meanwhile');
+      if (isAnother(offset, start)) throw new StartOverError('the offset was moved meanwhile');
       return new PostgresStream({
         request,
         pipeline: open.pipeline,
@@ -108,7 +108,7 @@ class PostgresSource implements Source {
   }
 
   #sessionRequest(open: OpenRequest): SessionRequest {
-    const { slot, publication, connection, connectTimeout } = this.#config;
+    const { slot, publication, connection, connectTimeout, silenceTimeout } = this.#config;
     const defaultName = `strandline_${open.pipeline.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}`.slice(
       0,
       63,
@@ -122,6 +122,7 @@ class PostgresSource implements Source {
         pipeline: open.pipeline,
         instance: randomUUID().slice(0, 8),
         connectTimeout,
+        answerTimeout: silenceTimeout,
       }),
     };
   }
@@ -132,11 +133,15 @@ function snapshotPhase(request: SessionRequest, offset: Offset): SnapshotPhase |
   return identity && new SnapshotPhase(request, offset, identity);
 }
 
-/** The log is streamed from the loaded offset; the claimed one can only be further on, unless it was reset. */
-function movedBack(claimed: Offset, start: StartingPoint): boolean {
+/**
+ * Was the offset moved since it was loaded, so that it does not fit what was prepared for it? Further on in the log
+ * is no harm. In the start snapshot it is: there only the rows of the loaded offset have a rank. A former owner that
+ * has lost its connection to Postgres, and not the one to the store, goes on saving until the claim.
+ */
+function isAnother(claimed: Offset, { offset, lsn }: StartingPoint): boolean {
   const watermark = parsePosition(claimed.watermark);
-  if (watermark.kind === 'snapshot') return start.offset === null || !inSnapshot(start.offset.watermark);
-  return compareLog(watermark, { lsn: start.lsn, ordinal: 0 }) < 0;
+  if (watermark.kind === 'log') return compareLog(watermark, { lsn, ordinal: 0 }) < 0;
+  return claimed.watermark !== offset?.watermark || claimed.revision !== offset.revision;
 }
 
 function explain(error: unknown, { connector, slot, publication }: SessionRequest): unknown {

@@ -5,6 +5,7 @@ import { errorCodeOf } from './connect-errors.js';
 import { postgresError } from './errors.js';
 import { checkIdentity } from './identity.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
+import type { TableFacts } from './outbox-table.js';
 import { logPosition, parsePosition, SNAPSHOT_START } from './position.js';
 import { quoteText } from './quote.js';
 import type { Session, SessionRequest } from './session.js';
@@ -40,14 +41,17 @@ export async function startingPoint(
   request: SessionRequest,
   open: OpenRequest,
 ): Promise<StartingPoint> {
+  const find = (): Promise<SlotFacts | null> => findSlot(session.sql, request.slot, session.server.version);
+  // The slot first: it is confirmed up to what was saved before, so an offset that is loaded later is never behind it.
+  const slot = await find();
   const saved = await open.load();
-  const slot = await findSlot(session.sql, request.slot, session.server.version);
+  if (slot === null && (await find()) !== null) throw new StartOverError('the slot was created meanwhile');
   if (saved === null)
-    return slot === null ? firstRun(session, request, open) : withoutOffset(session, request, slot);
+    return slot === null ? firstRun(session, request, open, saved) : withoutOffset(session, request, slot);
   await checkIdentity(request.connector, session.server, saved, session.identity);
   const snapshot = snapshotIdentityOf(saved);
   // The first start ended before the snapshot was taken: nothing was handed out yet.
-  if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open);
+  if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open, saved);
   if (slot === null)
     throw slotMissing(request.slot, `, though the pipeline has an offset (${saved.watermark})`);
   const reading = inSnapshot(saved.watermark);
@@ -91,6 +95,7 @@ async function firstRun(
   session: Session,
   request: SessionRequest,
   open: OpenRequest,
+  saved: Offset | null,
 ): Promise<StartingPoint> {
   const { sql } = session;
   if (!request.config.create) {
@@ -101,6 +106,11 @@ async function firstRun(
   }
   await lockCreation(sql, request.slot, open.signal);
   try {
+    // Who held the lock has made the slot, and may be reading. A claim would not tell, it would take the offset
+    // away: what the owner noted of its snapshot is replaced by our identity.
+    if ((await open.load())?.epoch !== saved?.epoch) {
+      throw new StartOverError('another process has started the pipeline');
+    }
     return request.config.start === 'snapshot' && session.table !== null
       ? await firstRunFromSnapshot(session, request, open)
       : await firstRunFromNow(session, request, open);
@@ -138,12 +148,13 @@ async function firstRunFromSnapshot(
   open: OpenRequest,
 ): Promise<StartingPoint> {
   const { sql, identity, server, table } = session;
-  // Whether there is an order to read in must be known before the slot starts to hold the log.
-  if (table !== null && request.config.outbox !== null) snapshotOrderColumns(table, request.config.outbox);
-  const claimed = await open.claim({ identity, watermark: SNAPSHOT_START });
-  if (claimed.watermark !== SNAPSHOT_START || snapshotIdentityOf(claimed) !== null) {
-    throw new StartOverError('another process took the snapshot');
+  // Whether there are rows to read, and an order to read them in, must be known before the slot holds the log.
+  if (table !== null && request.config.outbox !== null) {
+    snapshotOrderColumns(table, request.config.outbox);
+    await checkReadable(sql, table);
   }
+  const claimed = await open.claim({ identity, watermark: SNAPSHOT_START });
+  if (claimed.watermark !== SNAPSHOT_START) throw new StartOverError('another process took the snapshot');
   if ((await findSlot(sql, request.slot, server.version)) !== null) {
     await sql.query('select pg_drop_replication_slot($1)', [request.slot]);
   }
@@ -169,6 +180,17 @@ async function firstRunFromSnapshot(
   } catch (error) {
     await slot.release();
     throw error;
+  }
+}
+
+/** Fails where reading the snapshot would, for want of a right. */
+async function checkReadable(sql: pg.Client, { sqlName }: TableFacts): Promise<void> {
+  await sql.query('begin read only');
+  try {
+    await sql.query('set local row_security = off');
+    await sql.query(`select xmin, * from ${sqlName} limit 0`);
+  } finally {
+    await sql.query('rollback');
   }
 }
 

@@ -27,7 +27,7 @@ export function streamError(error: unknown, slot: string, publication: string): 
       return postgresError(
         'PG_PRIVILEGE',
         `The server denied reading (${message}).`,
-        "Grant the user what the message names; start: 'snapshot' needs select on the outbox table.",
+        "Grant the user what the message names; start: 'snapshot' needs select on the outbox table, and bypassrls where the table has row-level security.",
         { cause: error },
       );
     default:

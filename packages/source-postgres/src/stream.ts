@@ -18,7 +18,7 @@ import { LiveLog } from './live-log.js';
 import type { Pending } from './pending.js';
 import { compareLog, logPosition, parsePosition } from './position.js';
 import { openSession, type Session, type SessionRequest } from './session.js';
-import { slotAdvanced, slotMissing } from './slot.js';
+import { slotMissing } from './slot.js';
 import { findForeignHolder, isSlotInUse } from './slot-owner.js';
 import type { SnapshotPhase } from './snapshot-phase.js';
 import { streamError } from './stream-errors.js';
@@ -153,7 +153,10 @@ export class PostgresStream implements SourceStream {
       );
       try {
         await sleep(delay, undefined, { signal: this.#closing.signal });
+        const before = this.#live;
         this.#live = await this.#reconnect();
+        // Something may have been confirmed while it was connecting.
+        this.#live.confirm(before.confirmed);
         break;
       } catch (next) {
         if (this.#isClosed()) return;
@@ -206,7 +209,8 @@ export class PostgresStream implements SourceStream {
       await checkHistory(request.connector, server, before.server.timeline, position, resume.lsn);
     }
     if (slot === null) throw slotMissing(request.slot, ' any more');
-    if (slot.confirmed > resume.lsn) throw slotAdvanced(request.slot, slot.confirmed, position);
+    // Not by us: an owner came and read on. Whether it was one is seen when the offset is loaded again.
+    if (slot.confirmed > resume.lsn) throw takenOver('another process');
     const holder = await findForeignHolder(sql, request.slot, request.connector, pipeline);
     if (holder !== null) throw takenOver(holder);
   }

@@ -96,6 +96,7 @@ describe('what may come right by itself', () => {
     ['a pooler', connectError(serverError('08P01', 'unsupported startup parameter: replication'), TARGET)],
     ['a missing object', serverError('42704')],
     ['an invalidated slot', serverError('55000')],
+    ['a removed piece of the log', serverError('58P01', 'requested WAL segment has already been removed')],
     ['a syntax error', serverError('42601')],
     ['an exhausted number of slots is for the operator', postgresError('PG_SLOT_LIMIT', 'a', 'b')],
     ['a certificate that expired', serverError('CERT_HAS_EXPIRED')],

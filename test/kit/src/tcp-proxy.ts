@@ -20,6 +20,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #frozenFromNowOn = false;
+  #doomed: { connection: number; readonly chunks: number } | null = null;
 
   static async start(targetUrl: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(targetUrl));
@@ -64,9 +65,9 @@ export class TcpProxy implements AsyncDisposable {
     this.#frozenFromNowOn = false;
   }
 
-  /** How many connections are open. */
-  get connections(): number {
-    return this.#pairs.size;
+  /** The n-th connection from now on dies after so many chunks from the server; all others work. */
+  freezeLater(doomed: { readonly connection: number; readonly chunks: number }): void {
+    this.#doomed = { ...doomed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,6 +83,11 @@ export class TcpProxy implements AsyncDisposable {
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
     const pair: Pair = { client, server, isReplication: false, frozen: this.#frozenFromNowOn };
     this.#pairs.add(pair);
+    let chunksLeft = this.#chunksOfNext();
+    server.on('data', () => {
+      chunksLeft -= 1;
+      if (chunksLeft < 0) pair.frozen = true;
+    });
     client.once('data', (startup: Buffer) => {
       pair.isReplication = startup.includes('replication\0database');
     });
@@ -96,13 +102,24 @@ export class TcpProxy implements AsyncDisposable {
       });
       from.on('error', () => to.destroy());
       from.on('close', () => {
-        this.#pairs.delete(pair);
         // Of a dead connection neither end hears that the other is gone.
-        if (!pair.frozen) to.destroy();
+        if (pair.frozen) return;
+        this.#pairs.delete(pair);
+        to.destroy();
       });
     };
     forward(client, server);
     forward(server, client);
     if (pair.frozen) this.freeze();
+  }
+
+  /** How much the connection that comes now may hear from the server. */
+  #chunksOfNext(): number {
+    const doomed = this.#doomed;
+    if (doomed === null) return Infinity;
+    doomed.connection -= 1;
+    if (doomed.connection > 0) return Infinity;
+    this.#doomed = null;
+    return doomed.chunks;
   }
 }

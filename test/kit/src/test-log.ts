@@ -13,7 +13,12 @@ export class TestLog {
 
   /** Whether a line with these words was logged. */
   has(words: string): boolean {
-    return this.lines.some(({ message }) => message.includes(words));
+    return this.count(words) > 0;
+  }
+
+  /** How often one was. */
+  count(words: string): number {
+    return this.lines.filter(({ message }) => message.includes(words)).length;
   }
 
   #writer(level: string): (fields: object, message: string) => void {
