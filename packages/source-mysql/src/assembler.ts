@@ -240,7 +240,8 @@ export class Assembler {
         this.#rollbackTo(statement.name);
         return;
       case 'change':
-        if (this.#options.touchesOutbox(statement.text)) throw this.#statementError(firstWords(statement.text));
+        if (this.#options.touchesOutbox(statement.text))
+          throw this.#statementError(firstWords(statement.text));
         this.#passStatement(event);
         return;
       default:

@@ -69,7 +69,7 @@ export class BinlogConnection {
 
   constructor(options: ConnectionOptions, listener: BinlogListener) {
     this.#listener = listener;
-    this.#zongji = new ZongJi(options as ConstructorParameters<typeof ZongJi>[0]);
+    this.#zongji = new ZongJi(options);
     this.#zongji.on('error', (error: unknown) => {
       this.fail(error);
     });

@@ -40,7 +40,9 @@ export interface TableMapEvent extends EventBase {
   readonly tableName: string;
   readonly columnCount: number;
   /** The library's table maps by table id, this one included when it describes itself. */
-  readonly tableMap: Readonly<Record<number, { readonly columnSchemas: readonly ColumnSchema[] } | undefined>>;
+  readonly tableMap: Readonly<
+    Record<number, { readonly columnSchemas: readonly ColumnSchema[] } | undefined>
+  >;
   hasSelfDescribingMetadata(): boolean;
 }
 

@@ -82,7 +82,10 @@ export interface MysqlConfig {
 }
 
 const milliseconds = z.number().int().positive().max(2_147_483_647);
-const column = z.string().min(1, 'must be the name of a column').max(64, 'must be a name of at most 64 characters');
+const column = z
+  .string()
+  .min(1, 'must be the name of a column')
+  .max(64, 'must be a name of at most 64 characters');
 const keyFunction = z.custom<(row: OutboxRow) => string | null>((value) => typeof value === 'function');
 
 const outboxSchema = z.strictObject({
@@ -107,7 +110,9 @@ const schema = z
       .string()
       .regex(/^mysql:\/\//, 'must look like mysql://user@host:3306/database')
       .optional(),
-    connection: z.custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null).optional(),
+    connection: z
+      .custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null)
+      .optional(),
     outbox: outboxSchema,
     start: z.enum(['now', 'earliest', 'snapshot']).default('now'),
     serverId: z.number().int().min(1).max(0xffff_ffff).nullable().default(null),

@@ -65,8 +65,12 @@ const TRANSIENT_ERRNO = new Set([
   1053, // ER_SERVER_SHUTDOWN
   1079,
   1152, // ER_ABORTING_CONNECTION
-  1158, 1159, 1160, 1161, // network reads and writes
-  1205, 1213, // lock wait, deadlock
+  1158,
+  1159,
+  1160,
+  1161, // network reads and writes
+  1205,
+  1213, // lock wait, deadlock
   1317, // ER_QUERY_INTERRUPTED
   1927, // ER_CONNECTION_KILLED (MariaDB)
   3169, // ER_SESSION_WAS_KILLED
@@ -83,5 +87,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 function isHopeless(code: string | undefined): boolean {
-  return code !== undefined && /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_VERIFY|HANDSHAKE_NO_SSL)/.test(code);
+  return (
+    code !== undefined &&
+    /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_VERIFY|HANDSHAKE_NO_SSL)/.test(code)
+  );
 }

@@ -108,7 +108,9 @@ export class HistoryMark {
 }
 
 function mutable(flavour: Flavour, text: string): GtidSet | MariadbGtidPosition {
-  return flavour === 'mysql' ? GtidSet.parse(text.replaceAll(/\s/g, '')) : MariadbGtidPosition.parse(text.trim());
+  return flavour === 'mysql'
+    ? GtidSet.parse(text.replaceAll(/\s/g, ''))
+    : MariadbGtidPosition.parse(text.trim());
 }
 
 function addTo(set: GtidSet | MariadbGtidPosition, gtid: string): void {

@@ -27,11 +27,17 @@ export function checkIdentity(facts: ServerFacts, offset: Offset, here: MysqlIde
   const saved = offset.identity;
   for (const field of OWNER_FIELDS) {
     if (saved[field] === here[field]) continue;
-    throw foreign(`another ${field === 'flavour' ? 'kind of server' : field}: ${String(saved[field])}, and this is ${here[field]}`, offset);
+    throw foreign(
+      `another ${field === 'flavour' ? 'kind of server' : field}: ${String(saved[field])}, and this is ${here[field]}`,
+      offset,
+    );
   }
   // With GTIDs another server of the topology has the same history; without, offsets in files mean nothing there.
   if (facts.gtids || saved['server'] === here.server) return;
-  throw foreign(`the server ${String(saved['server'])}, and this is ${here.server}; without GTIDs positions mean nothing here`, offset);
+  throw foreign(
+    `the server ${String(saved['server'])}, and this is ${here.server}; without GTIDs positions mean nothing here`,
+    offset,
+  );
 }
 
 function foreign(what: string, offset: Offset): Error {
@@ -47,7 +53,9 @@ function foreign(what: string, offset: Offset): Error {
 export function placeAfter(position: LogPosition): LogPlace {
   if (position.from !== null) return position.from;
   const executed =
-    position.ordinal === WHOLE && position.gtid !== '' ? joined(position.executed, position.gtid) : position.executed;
+    position.ordinal === WHOLE && position.gtid !== ''
+      ? joined(position.executed, position.gtid)
+      : position.executed;
   return { at: position.at, executed };
 }
 
@@ -60,7 +68,12 @@ function joined(executed: string, gtid: string): string {
 }
 
 /** Throws `MYSQL_PURGED` or `MYSQL_POSITION_AHEAD` when the log can't be read from there. */
-export async function checkReachable(sql: Connection, facts: ServerFacts, place: LogPlace, position: string): Promise<void> {
+export async function checkReachable(
+  sql: Connection,
+  facts: ServerFacts,
+  place: LogPlace,
+  position: string,
+): Promise<void> {
   if (!facts.gtids) {
     await checkFile(sql, facts, place, position);
     return;
@@ -75,22 +88,35 @@ export async function checkReachable(sql: Connection, facts: ServerFacts, place:
             gtid_subtract(?, @@global.gtid_executed) as ahead, gtid_subtract(@@global.gtid_purged, ?) as gone`,
     [place.executed, place.executed, place.executed, place.executed],
   );
-  if (Number(row?.['known']) !== 1) throw positionAhead(`it has not executed ${row?.['ahead'] ?? '?'}`, position);
+  if (Number(row?.['known']) !== 1)
+    throw positionAhead(`it has not executed ${row?.['ahead'] ?? '?'}`, position);
   if (Number(row?.['there']) !== 1) throw purged(`it has purged ${row?.['gone'] ?? '?'}`, position);
 }
 
-async function checkFile(sql: Connection, facts: ServerFacts, { at }: LogPlace, position: string): Promise<void> {
+async function checkFile(
+  sql: Connection,
+  facts: ServerFacts,
+  { at }: LogPlace,
+  position: string,
+): Promise<void> {
   const first = await readLogStart(sql, facts);
   const end = await readLogEnd(sql, facts);
   if (compareFiles(at, first.at) < 0) throw purged(`the oldest log is ${first.at.file}`, position);
-  if (compareFiles(at, end.at) > 0) throw positionAhead(`it ends at ${end.at.file}:${String(end.at.offset)}`, position);
+  if (compareFiles(at, end.at) > 0)
+    throw positionAhead(`it ends at ${end.at.file}:${String(end.at.offset)}`, position);
 }
 
-async function checkDomains(sql: Connection, facts: ServerFacts, { executed }: LogPlace, position: string): Promise<void> {
+async function checkDomains(
+  sql: Connection,
+  facts: ServerFacts,
+  { executed }: LogPlace,
+  position: string,
+): Promise<void> {
   const end = domains((await readLogEnd(sql, facts)).executed);
   for (const [domain, sequence] of domains(executed)) {
     const last = end.get(domain) ?? 0n;
-    if (sequence > last) throw positionAhead(`its last transaction of domain ${domain} is number ${String(last)}`, position);
+    if (sequence > last)
+      throw positionAhead(`its last transaction of domain ${domain} is number ${String(last)}`, position);
   }
 }
 

@@ -47,17 +47,29 @@ function reached({ facts }: Facts, passed: string, end: LogPlace): boolean {
   // The last transaction of the end is the one whose passing completes the set.
   const before = parseExecuted(facts.flavour, position.executed);
   const wanted = parseExecuted(facts.flavour, end.executed);
-  return position.gtid !== '' && !before.contains(position.gtid) && covers(facts.flavour, position, wanted.text);
+  return (
+    position.gtid !== '' && !before.contains(position.gtid) && covers(facts.flavour, position, wanted.text)
+  );
 }
 
-function covers(flavour: 'mysql' | 'mariadb', position: { gtid: string; executed: string }, wanted: string): boolean {
-  const text = flavour === 'mysql' ? [position.executed, position.gtid].filter(Boolean).join(',') : merged(position.executed, position.gtid);
+function covers(
+  flavour: 'mysql' | 'mariadb',
+  position: { gtid: string; executed: string },
+  wanted: string,
+): boolean {
+  const text =
+    flavour === 'mysql'
+      ? [position.executed, position.gtid].filter(Boolean).join(',')
+      : merged(position.executed, position.gtid);
   return parseExecuted(flavour, text).text === wanted || isPast(flavour, text, wanted);
 }
 
 function merged(executed: string, gtid: string): string {
   const [domain] = gtid.split('-');
-  return [...executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain), gtid].join(',');
+  return [
+    ...executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain),
+    gtid,
+  ].join(',');
 }
 
 /** Everything of `wanted` is in `text`: checked by the last GTID of each of its intervals. */
@@ -73,6 +85,8 @@ function lastGtids(flavour: 'mysql' | 'mariadb', text: string): string[] {
     .filter(Boolean)
     .flatMap((entry) => {
       const [uuid = '', ...intervals] = entry.split(':');
-      return intervals.filter((part) => /^\d/.test(part)).map((part) => `${uuid}:${part.split('-').at(-1) ?? ''}`);
+      return intervals
+        .filter((part) => /^\d/.test(part))
+        .map((part) => `${uuid}:${part.split('-').at(-1) ?? ''}`);
     });
 }

@@ -77,7 +77,10 @@ export class LiveLog {
     const { silenceTimeout } = config;
     this.#timer = setInterval(() => {
       if (this.#connection.paused || this.#connection.silence < silenceTimeout) return;
-      options.log.warn({ silence: Math.round(this.#connection.silence) }, 'no word from the server: giving this connection up');
+      options.log.warn(
+        { silence: Math.round(this.#connection.silence) },
+        'no word from the server: giving this connection up',
+      );
       this.#connection.fail(new Error('Connection lost: no word from the server'));
     }, silenceTimeout / 4);
   }
@@ -129,19 +132,26 @@ export class LiveLog {
   #columnsOf(map: TableMapEvent): readonly ColumnType[] {
     const { table, config } = this.#options;
     if (!map.hasSelfDescribingMetadata()) {
-      if (config.metadata === 'full') throw this.#layoutError('MYSQL_ROW_METADATA', 'carries no column names (binlog_row_metadata = MINIMAL)');
+      if (config.metadata === 'full')
+        throw this.#layoutError(
+          'MYSQL_ROW_METADATA',
+          'carries no column names (binlog_row_metadata = MINIMAL)',
+        );
       if (map.columnCount === table.columns.length) return table.columns;
-      throw this.#layoutError('MYSQL_TABLE_CHANGED', `has ${String(map.columnCount)} columns, the table has ${String(table.columns.length)}`);
+      throw this.#layoutError(
+        'MYSQL_TABLE_CHANGED',
+        `has ${String(map.columnCount)} columns, the table has ${String(table.columns.length)}`,
+      );
     }
     const schemas = map.tableMap[map.tableId]?.columnSchemas ?? [];
     const known = this.#columns;
-    const same = known?.length === schemas.length && known.every((column, index) => sameColumn(column, schemas[index]));
+    const same =
+      known?.length === schemas.length && known.every((column, index) => sameColumn(column, schemas[index]));
     if (same) return known;
     return schemas.map((schema) => {
       const name = schema.COLUMN_NAME;
-      // A uuid column calls itself binary(16) in the log: only the catalog knows.
       const declared = table.columns.find((column) => column.name === name)?.type;
-      return { name, type: declared === 'uuid' && schema.COLUMN_TYPE === 'binary(16)' ? 'uuid' : schema.COLUMN_TYPE };
+      return { name, type: typeInLog(schema.COLUMN_TYPE, declared) };
     });
   }
 
@@ -154,9 +164,14 @@ export class LiveLog {
   }
 }
 
+/** MariaDB's uuid and JSON columns call themselves binary(16) and longtext in the log: only the catalog knows. */
+function typeInLog(logged: string, declared: string | undefined): string {
+  if (declared === 'uuid' && logged === 'binary(16)') return 'uuid';
+  return declared === 'json' && logged === 'longtext' ? 'json' : logged;
+}
+
 function sameColumn(column: ColumnType, schema: ColumnSchema | undefined): boolean {
-  if (column.name !== schema?.COLUMN_NAME) return false;
-  return column.type === schema.COLUMN_TYPE || (column.type === 'uuid' && schema.COLUMN_TYPE === 'binary(16)');
+  return column.name === schema?.COLUMN_NAME && column.type === typeInLog(schema.COLUMN_TYPE, column.type);
 }
 
 /** Errors of the connection stay as they are; what the library could not decode is one of ours. */

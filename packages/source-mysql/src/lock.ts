@@ -114,6 +114,6 @@ function lockHeld(pipeline: string, owner: string): Error {
   return mysqlError(
     'MYSQL_LOCK_HELD',
     `The pipeline ${pipeline} is owned by another process (${owner}).`,
-    'Stop that process, or let this one wait: mysql({ standby: \'wait\' }).',
+    "Stop that process, or let this one wait: mysql({ standby: 'wait' }).",
   );
 }

@@ -33,7 +33,8 @@ export interface LogPosition {
   readonly from: { readonly at: FilePosition; readonly executed: string } | null;
 }
 
-export type MysqlPosition = LogPosition | { readonly kind: 'snapshot'; readonly row: readonly string[] | null };
+export type MysqlPosition =
+  LogPosition | { readonly kind: 'snapshot'; readonly row: readonly string[] | null };
 
 /** The ordinal of a whole transaction. */
 export const WHOLE = 0xffff_ffff;
@@ -60,7 +61,13 @@ export function parsePosition(text: Position): MysqlPosition {
   }
   const [server, file, ordinal, gtid, executed, from] = text.split(';');
   const at = parseFile(file ?? '');
-  if (server === undefined || at === null || ordinal === undefined || !/^\d+$/.test(ordinal) || from === undefined) {
+  if (
+    server === undefined ||
+    at === null ||
+    ordinal === undefined ||
+    !/^\d+$/.test(ordinal) ||
+    from === undefined
+  ) {
     throw mysqlError(
       'MYSQL_POSITION',
       `${JSON.stringify(text)} is not a MySQL position.`,

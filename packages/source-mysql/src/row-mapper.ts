@@ -10,7 +10,8 @@ interface MappedColumn {
   readonly textOf: TextOf;
 }
 
-const KEY_FUNCTION_RULE = 'Nothing after it was handed out. It must return a string, or null for a row without a key.';
+const KEY_FUNCTION_RULE =
+  'Nothing after it was handed out. It must return a string, or null for a row without a key.';
 
 /** What an event costs beside its texts: the event, its entry and its share of a strand, in bytes. */
 const EVENT_OVERHEAD = 400;
@@ -55,15 +56,19 @@ export class RowMapper {
 
   /** Indexes of the columns that a row image must have. */
   get needed(): readonly number[] {
-    const mapped = [this.#id, ...this.#key, this.#type, this.#payload, this.#headers, ...this.#extra, ...this.#all];
+    const mapped = [
+      this.#id,
+      ...this.#key,
+      this.#type,
+      this.#payload,
+      this.#headers,
+      ...this.#extra,
+      ...this.#all,
+    ];
     return mapped.filter((column) => column !== null).map(({ index }) => index);
   }
 
-  toEvent(
-    row: Readonly<Record<string, unknown>>,
-    context: TransactionContext,
-    ordinal: number,
-  ): MysqlEvent {
+  toEvent(row: Readonly<Record<string, unknown>>, context: TransactionContext, ordinal: number): MysqlEvent {
     const text = (column: MappedColumn | null): string | null =>
       column === null ? null : column.textOf(row[column.name] === undefined ? null : row[column.name]);
     const id = text(this.#id);
@@ -75,7 +80,11 @@ export class RowMapper {
     const headersText = text(this.#headers);
     const columns = this.#extra.length === 0 ? NO_COLUMNS : record(this.#extra, text);
     const bytes =
-      EVENT_OVERHEAD + id.length + (key?.length ?? 0) + (payloadText?.length ?? 0) + (headersText?.length ?? 0);
+      EVENT_OVERHEAD +
+      id.length +
+      (key?.length ?? 0) +
+      (payloadText?.length ?? 0) +
+      (headersText?.length ?? 0);
     return new MysqlEvent(
       { id, key, type, payloadText, headersText, columns, bytes },
       this.#table,
@@ -99,10 +108,19 @@ export class RowMapper {
     try {
       value = key(row);
     } catch (cause) {
-      throw mysqlError('MYSQL_ROW', `The key function threw for a row of ${this.#table}.`, KEY_FUNCTION_RULE, { cause });
+      throw mysqlError(
+        'MYSQL_ROW',
+        `The key function threw for a row of ${this.#table}.`,
+        KEY_FUNCTION_RULE,
+        { cause },
+      );
     }
     if (value === null || typeof value === 'string') return value;
-    throw mysqlError('MYSQL_ROW', `The key function returned ${typeof value} for a row of ${this.#table}.`, KEY_FUNCTION_RULE);
+    throw mysqlError(
+      'MYSQL_ROW',
+      `The key function returned ${typeof value} for a row of ${this.#table}.`,
+      KEY_FUNCTION_RULE,
+    );
   }
 
   #nullKeyError(context: TransactionContext, ordinal: number, id: string): Error {

@@ -31,7 +31,11 @@ export async function inspectServer(
       'Start it with log_bin and a server_id of its own.',
     );
   }
-  const need = (name: string, wanted: string, code: 'MYSQL_BINLOG_FORMAT' | 'MYSQL_ROW_IMAGE' | 'MYSQL_ROW_METADATA'): void => {
+  const need = (
+    name: string,
+    wanted: string,
+    code: 'MYSQL_BINLOG_FORMAT' | 'MYSQL_ROW_IMAGE' | 'MYSQL_ROW_METADATA',
+  ): void => {
     const value = variables.get(name);
     if (value === undefined || value.toUpperCase() === wanted) return;
     throw mysqlError(
@@ -80,14 +84,18 @@ export interface LogEnd {
 }
 
 export async function readLogEnd(sql: Connection, facts: ServerFacts): Promise<LogEnd> {
-  const statement = facts.flavour === 'mariadb' || /^8\.0/.test(facts.version) ? 'show master status' : 'show binary log status';
+  const statement =
+    facts.flavour === 'mariadb' || facts.version.startsWith("8.0")
+      ? 'show master status'
+      : 'show binary log status';
   const [row] = await queryRows(sql, statement);
   if (row === undefined) {
     throw mysqlError('MYSQL_BINLOG_OFF', 'The server shows no binlog position.', 'Start it with log_bin.');
   }
   const at = { file: row['File'] ?? '', offset: Number(row['Position']) };
   if (!facts.gtids) return { at, executed: '' };
-  if (facts.flavour === 'mysql') return { at, executed: (row['Executed_Gtid_Set'] ?? '').replaceAll(/\s/g, '') };
+  if (facts.flavour === 'mysql')
+    return { at, executed: (row['Executed_Gtid_Set'] ?? '').replaceAll(/\s/g, '') };
   return { at, executed: await mariadbPosition(sql, at) };
 }
 

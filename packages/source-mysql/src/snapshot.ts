@@ -70,9 +70,13 @@ export async function* readSnapshot(
   const names = order.map(quoteName).join(', ');
   const from = `${quoteName(table.schema)}.${quoteName(table.name)}`;
   let ordinal = 0;
-  for (let row = orderValues(after); ; ) {
+  for (let row = orderValues(after); ;) {
     const where = row === null ? '' : ` where (${names}) > (${order.map(() => '?').join(', ')})`;
-    const rows = await queryRows(sql, `select * from ${from}${where} order by ${names} limit ${String(PAGE)}`, row ?? []);
+    const rows = await queryRows(
+      sql,
+      `select * from ${from}${where} order by ${names} limit ${String(PAGE)}`,
+      row ?? [],
+    );
     const events = rows.map((values) => {
       ordinal += 1;
       return snapshotEvent(values, order, mapper, ordinal);

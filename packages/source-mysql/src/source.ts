@@ -63,7 +63,14 @@ class MysqlSource implements Source {
       );
       const identity = identityOf(live.facts, live.table);
       const start = await startingPoint(live, identity, open);
-      return new MysqlStream({ live, identity: { ...identity, ...start.identity }, offset: start.offset, start: start.place, ownership, snapshot: start.snapshot });
+      return new MysqlStream({
+        live,
+        identity: { ...identity, ...start.identity },
+        offset: start.offset,
+        start: start.place,
+        ownership,
+        snapshot: start.snapshot,
+      });
     } catch (error) {
       ownership?.release();
       throw error;
@@ -72,14 +79,21 @@ class MysqlSource implements Source {
     }
   }
 
-  async #inspect(connector: Connector, sql: Connection, open: OpenRequest): Promise<Omit<LiveLogOptions, 'start' | 'proven'>> {
+  async #inspect(
+    connector: Connector,
+    sql: Connection,
+    open: OpenRequest,
+  ): Promise<Omit<LiveLogOptions, 'start' | 'proven'>> {
     const config = this.#config;
     const facts = await inspectServer(connector, sql, config.metadata);
     const table = await findTable(sql, config.outbox);
     // A mapper of the catalog's columns throws for one that is missing, as it would for the log's.
     new RowMapper(config.outbox, table.label, table.columns, config.nullKey);
     if (!facts.gtids && config.visibility === 'committed') {
-      open.log.warn({}, "without GTIDs it can't be told when a transaction becomes visible: events are handed out when they are logged");
+      open.log.warn(
+        {},
+        "without GTIDs it can't be told when a transaction becomes visible: events are handed out when they are logged",
+      );
     }
     return {
       connector,

@@ -25,7 +25,11 @@ export interface StartingPoint {
 type Live = Omit<LiveLogOptions, 'start' | 'proven'>;
 
 /** Compares what was saved with what the server has. */
-export async function startingPoint(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
+export async function startingPoint(
+  live: Live,
+  identity: MysqlIdentity,
+  open: OpenRequest,
+): Promise<StartingPoint> {
   const saved = await open.load();
   const sql = await live.connector.connect();
   try {
@@ -48,8 +52,16 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
   const sql = await connector.connect();
   try {
     if (config.start === 'now') await refusePrepared(sql);
-    const { at, executed } = config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
-    const watermark = formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null });
+    const { at, executed } =
+      config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
+    const watermark = formatPosition({
+      server: facts.server,
+      at,
+      ordinal: 0,
+      gtid: '',
+      executed,
+      from: null,
+    });
     const offset = await open.claim({ identity, watermark });
     if (offset.watermark !== watermark) throw new StartOverError('another process made the first offset');
     live.log.info({ position: watermark }, 'first start of this pipeline');
@@ -81,8 +93,14 @@ async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequ
     const place = await openSnapshot(sql, locker, facts, table);
     const extra = snapshotIdentity(place);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: SNAPSHOT_START });
-    if (offset.watermark !== SNAPSHOT_START) throw new StartOverError('another process made the first offset');
-    return { offset, place, identity: extra, snapshot: () => snapshotBatches(live, sql, place, SNAPSHOT_START, new Set()) };
+    if (offset.watermark !== SNAPSHOT_START)
+      throw new StartOverError('another process made the first offset');
+    return {
+      offset,
+      place,
+      identity: extra,
+      snapshot: () => snapshotBatches(live, sql, place, SNAPSHOT_START, new Set()),
+    };
   } catch (error) {
     sql.destroy();
     throw error;
@@ -92,7 +110,12 @@ async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequ
 }
 
 /** The first snapshot is gone: a new one is read on after the watermark, without what the stream delivers. */
-async function resumeSnapshot(live: Live, identity: MysqlIdentity, saved: Offset, open: OpenRequest): Promise<StartingPoint> {
+async function resumeSnapshot(
+  live: Live,
+  identity: MysqlIdentity,
+  saved: Offset,
+  open: OpenRequest,
+): Promise<StartingPoint> {
   const { connector, facts, table } = live;
   const first = placeOf(saved);
   const sql = await connector.connect();
@@ -104,7 +127,12 @@ async function resumeSnapshot(live: Live, identity: MysqlIdentity, saved: Offset
     const extra = snapshotIdentity(first);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: saved.watermark });
     if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
-    return { offset, place: first, identity: extra, snapshot: () => snapshotBatches(live, sql, first, saved.watermark, streamed) };
+    return {
+      offset,
+      place: first,
+      identity: extra,
+      snapshot: () => snapshotBatches(live, sql, first, saved.watermark, streamed),
+    };
   } catch (error) {
     sql.destroy();
     throw error;
@@ -127,7 +155,10 @@ async function* snapshotBatches(
       yield { events: events.filter(({ id }) => !streamed.has(id)), passed: null };
     }
     const { at, executed } = place;
-    yield { events: [], passed: formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null }) };
+    yield {
+      events: [],
+      passed: formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null }),
+    };
   } finally {
     sql.destroy();
   }
@@ -147,5 +178,8 @@ function placeOf({ identity, watermark }: Offset): LogPlace {
       { position: watermark },
     );
   }
-  return { at: { file: match[1] ?? '', offset: Number(match[2]) }, executed: identity['snapshotExecuted'] ?? '' };
+  return {
+    at: { file: match[1] ?? '', offset: Number(match[2]) },
+    executed: identity['snapshotExecuted'] ?? '',
+  };
 }

@@ -58,5 +58,8 @@ function canonicalXid(text: string): string {
 }
 
 function unquoted(name: string): string {
-  return name.trim().replace(/^`(.*)`$/s, '$1').replaceAll('``', '`');
+  return name
+    .trim()
+    .replace(/^`(.*)`$/s, '$1')
+    .replaceAll('``', '`');
 }

@@ -27,7 +27,11 @@ function fatalReading(message: string, position: string, cause: unknown): Error 
       { cause, position },
     );
   }
-  if (/impossible position|> file size|not in the master's binlog|greater than|has more GTIDs|ahead/i.test(message)) {
+  if (
+    /impossible position|> file size|not in the master's binlog|greater than|has more GTIDs|ahead/i.test(
+      message,
+    )
+  ) {
     return positionAhead(message, position, cause);
   }
   return purged(message, position, cause);

@@ -78,7 +78,8 @@ export class MysqlStream implements SourceStream {
   compare(a: Position, b: Position): number {
     const left = parsePosition(a);
     const right = parsePosition(b);
-    if (left.kind === 'log' && right.kind === 'log') return compareLog((text) => this.#set(text), left, right);
+    if (left.kind === 'log' && right.kind === 'log')
+      return compareLog((text) => this.#set(text), left, right);
     if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
     return 0;
   }

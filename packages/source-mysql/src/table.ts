@@ -33,7 +33,7 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
      from information_schema.tables where table_schema = ? and table_name = ?`,
     [schema, name],
   );
-  if (table === undefined || table['type'] !== 'BASE TABLE') {
+  if (table?.['type'] !== 'BASE TABLE') {
     throw mysqlError(
       'MYSQL_TABLE_MISSING',
       table === undefined
@@ -55,6 +55,7 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
      where table_schema = ? and table_name = ? order by ordinal_position`,
     [schema, name],
   );
+  const jsonColumns = await jsonTextColumns(sql, schema, name);
   const triggers = await queryRows(
     sql,
     `select event_object_table as name from information_schema.triggers where action_statement like ?`,
@@ -64,9 +65,24 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
     schema: table['schema'] ?? schema,
     name: table['name'] ?? name,
     label: `${schema}.${name}`,
-    columns: columns.map((column) => ({ name: column['name'] ?? '', type: column['type'] ?? '' })),
+    columns: columns.map((column) => {
+      const columnName = column['name'] ?? '';
+      return { name: columnName, type: jsonColumns.has(columnName) ? 'json' : (column['type'] ?? '') };
+    }),
     writers: triggers.map((trigger) => trigger['name'] ?? ''),
   };
+}
+
+/** MariaDB's JSON is a text column with a check that its text is JSON. */
+async function jsonTextColumns(sql: Connection, schema: string, table: string): Promise<ReadonlySet<string>> {
+  const checks = await queryRows(
+    sql,
+    `select check_clause as clause from information_schema.check_constraints
+     where constraint_schema = ? and check_clause like '%json_valid(%'`,
+    [schema, table],
+  );
+  const names = checks.map((check) => /json_valid\(`([^`]+)`\)/i.exec(check['clause'] ?? '')?.[1]);
+  return new Set(names.filter((name) => name !== undefined));
 }
 
 /**

@@ -21,10 +21,11 @@ export function expandPayload(body: Buffer): Buffer[] {
   const { compressed, compression } = readFields(body);
   const events = compression === COMPRESSION_NONE ? compressed : inflate(compressed, compression);
   const result: Buffer[] = [];
-  for (let at = 0; at < events.length; ) {
+  for (let at = 0; at < events.length;) {
     if (at + HEADER_LENGTH > events.length) throw damaged('ends inside an event header');
     const length = events.readUInt32LE(at + 9);
-    if (length < HEADER_LENGTH || at + length > events.length) throw damaged('has an event of an impossible length');
+    if (length < HEADER_LENGTH || at + length > events.length)
+      throw damaged('has an event of an impossible length');
     result.push(events.subarray(at, at + length));
     at += length;
   }
@@ -57,7 +58,8 @@ function readFields(body: Buffer): { compressed: Buffer; compression: number } {
 }
 
 function inflate(compressed: Buffer, compression: number): Buffer {
-  if (compression !== COMPRESSION_ZSTD) throw damaged(`is compressed in an unknown way (${String(compression)})`);
+  if (compression !== COMPRESSION_ZSTD)
+    throw damaged(`is compressed in an unknown way (${String(compression)})`);
   let events: Uint8Array;
   try {
     events = decompress(compressed);

@@ -17,18 +17,25 @@ export type TextOf = (value: unknown) => string | null;
  * - an invalid enum value is the empty string, as the server prints it.
  */
 export function textOf({ type }: ColumnType): TextOf {
-  if (type.startsWith('year')) return (value) => (value === null ? null : Number(value) === 1900 ? '0000' : String(value).padStart(4, '0'));
-  if (type.startsWith('enum')) return (value) => (value === null ? null : value === undefined ? '' : asText(value));
+  if (type.startsWith('year')) return yearText;
+  if (type.startsWith('enum'))
+    return (value) => (value === null ? null : value === undefined ? '' : asText(value));
   if (/^(float|double)/.test(type)) return (value) => (value === null ? null : numberText(Number(value)));
   if (type === 'uuid') return uuidText;
   return asText;
+}
+
+function yearText(value: unknown): string | null {
+  const text = asText(value);
+  return text === '1900' ? '0000' : (text?.padStart(4, '0') ?? null);
 }
 
 function asText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
   if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
-  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value);
   return JSON.stringify(value);
 }
 
