@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { exists, makeCacheDirectory } from '../project-paths.js';
 import { exclusively } from '../process/exclusive.js';
@@ -6,6 +6,7 @@ import { findOnPath, runProgram } from '../process/run-program.js';
 import type { Program } from '../process/unprivileged.js';
 import { Apt } from './apt.js';
 import { ownMirrorWith } from './apt-sources.js';
+import { osRelease } from './os-release.js';
 
 /**
  * Debian packages unpacked below the project's cache, with every library down to the C library and the dynamic
@@ -136,8 +137,6 @@ async function inspect(root: string): Promise<UnpackedPackages> {
 }
 
 async function distribution(): Promise<string> {
-  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  const field = (name: string): string =>
-    new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
-  return `${field('ID')}-${field('VERSION_CODENAME')}-${process.arch}`;
+  const [id = 'unknown', codename = 'unknown'] = [await osRelease('ID'), await osRelease('VERSION_CODENAME')];
+  return `${id}-${codename}-${process.arch}`;
 }
