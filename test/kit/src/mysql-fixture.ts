@@ -105,7 +105,7 @@ async function sessionsLeft(
     left = sessions.filter(({ id, user, database }) => (user === name || database === name) && !idle.has(id));
     // A server notices that a reader is gone when it has something to send it, and this goes to the binlog.
     if (left.some(({ command }) => command.startsWith('Binlog Dump')))
-      await connection.query(`DROP TABLE IF EXISTS ${mysql.escapeId(name)}.no_such_table`);
+      await connection.query(`DROP TABLE IF EXISTS ${mysql.escapeId(name, true)}.no_such_table`);
     return left.length === 0;
   };
   await waitUntil('all connections have ended', look, { deadlineMs: connectionsEndWithinMs }).catch(

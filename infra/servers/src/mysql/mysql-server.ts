@@ -3,7 +3,13 @@ import type { RowDataPacket } from 'mysql2/promise';
 import { connectionStringIn, firstThatApplies, tryGiven } from '../origins/choose.js';
 import { ServerHandle, startServer } from '../origins/server-handle.js';
 import type { ServerOrigin, ServerProcess } from '../origins/server-process.js';
-import { createMysqlDatabase, dropMysqlDatabase, versionOf, withConnection } from './mysql-databases.js';
+import {
+  createMysqlDatabase,
+  dropMysqlDatabase,
+  shutDown,
+  versionOf,
+  withConnection,
+} from './mysql-databases.js';
 import { launchDockerMysql } from './mysql-docker.js';
 import type { MysqlKind } from './mysql-kind.js';
 import { launchLocalMysql } from './mysql-local.js';
@@ -131,8 +137,11 @@ class RunningMysql implements MysqlServer {
     return this.handle.start();
   }
 
-  stop(): Promise<void> {
-    return this.handle.stop('SIGTERM', stopDeadlineMs, 'SIGKILL');
+  async stop(): Promise<void> {
+    await this.resume(); // one that a test has paused can't answer
+    // A server that can't be told so is down already, or else minds the signal.
+    await shutDown(this.url).catch(() => undefined);
+    await this.handle.stop('SIGTERM', stopDeadlineMs, 'SIGKILL');
   }
 
   kill(): Promise<void> {

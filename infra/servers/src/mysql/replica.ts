@@ -1,3 +1,4 @@
+import type { RowDataPacket } from 'mysql2/promise';
 import { mariadbKind } from '../mariadb/mariadb.js';
 import { ServerError } from '../errors.js';
 import { valueOf, withConnection } from './mysql-databases.js';
@@ -7,7 +8,7 @@ import { startServerOfKind, type MysqlServer } from './mysql-server.js';
 import { mysqlKind } from './mysql.js';
 
 /** A replica is seconds behind at most in a test; one that can't follow stays behind for ever. */
-const catchUpDeadlineS = 30;
+const catchUpDeadlineS = 20;
 
 /** A server that follows another by GTID, read-only until it is promoted or restarted. */
 export interface MysqlReplica extends MysqlServer {
@@ -56,13 +57,15 @@ async function catchUp(
   server: MysqlServer,
 ): Promise<void> {
   const executed = await withConnection(of.url, (source) => valueOf(source, replication.executed));
-  const outcome = await withConnection(server.url, (connection) =>
-    valueOf(connection, replication.wait, [executed, catchUpDeadlineS]),
-  );
-  if (outcome === '0') return;
-  throw new ServerError(
-    'SERVER_START_FAILED',
-    `The ${name} replica on port ${String(server.port)} does not reach ${executed} of its source.`,
-    'SHOW REPLICA STATUS on it tells what keeps it.',
-  );
+  await withConnection(server.url, async (connection) => {
+    if ((await valueOf(connection, replication.wait, [executed, catchUpDeadlineS])) === '0') return;
+    const [[status]] = await connection.query<RowDataPacket[]>('SHOW REPLICA STATUS');
+    const errors = [status?.['Last_IO_Error'], status?.['Last_SQL_Error']].filter(Boolean);
+    throw new ServerError(
+      'SERVER_START_FAILED',
+      `The ${name} replica on port ${String(server.port)} has not reached ${executed} of its source: ` +
+        (errors.length > 0 ? errors.join(' ') : 'it has no error, and is slow or was promoted.'),
+      'A source that has purged its first binlogs can’t be followed; start its replica earlier.',
+    );
+  });
 }
