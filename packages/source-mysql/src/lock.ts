@@ -40,6 +40,7 @@ export class Ownership {
   /** Waits for the lock; `standby` is told when somebody else has it. */
   static async take(
     connector: Connector,
+    table: string,
     pipeline: string,
     mode: 'wait' | 'fail',
     standby: (owner: string) => void,
@@ -51,7 +52,7 @@ export class Ownership {
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
-      const name = lockName(pipeline);
+      const name = lockName(table, pipeline);
       if (!(await tryLock(connection, name, 0))) {
         const owner = await holder(connection, name);
         if (mode === 'fail') throw lockHeld(pipeline, owner);
@@ -104,10 +105,13 @@ async function holder(connection: Connection, name: string): Promise<string> {
   return `connection ${row?.['id'] ?? '?'}`;
 }
 
-function lockName(pipeline: string): string {
-  const name = `strandline/${pipeline}`;
-  if (name.length <= NAME_LIMIT) return name;
-  return `strandline/${createHash('sha256').update(pipeline).digest('hex').slice(0, 40)}`;
+/**
+ * Names of locks hold for the whole server: pipelines of the same name over the outboxes of two applications must
+ * not wait for each other. The server compares them without regard to case, and pipelines do not.
+ */
+export function lockName(table: string, pipeline: string): string {
+  const hash = createHash('sha256').update(`${table}/${pipeline}`).digest('hex').slice(0, 24);
+  return `${`strandline/${pipeline}`.slice(0, NAME_LIMIT - hash.length - 1)}/${hash}`;
 }
 
 function lockHeld(pipeline: string, owner: string): Error {

@@ -54,6 +54,7 @@ class MysqlSource implements Source {
       const live = await this.#inspect(connector, sql, open);
       ownership = await Ownership.take(
         connector,
+        live.table.label,
         open.pipeline,
         config.standby,
         (owner) => {
@@ -100,7 +101,7 @@ class MysqlSource implements Source {
       config,
       facts,
       table,
-      serverId: config.serverId ?? derivedServerId(`${facts.server}/${open.pipeline}`),
+      serverId: config.serverId ?? derivedServerId(`${facts.server}/${table.label}/${open.pipeline}`),
       pending: new Pending(),
       log: open.log,
     };
