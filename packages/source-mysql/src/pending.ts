@@ -26,12 +26,13 @@ export class Pending implements AssemblerSink {
     return this.#parts.length === 0;
   }
 
+  /** A transaction that is to be read again is as far as this dump is of use. */
   get full(): boolean {
-    return this.#events > HIGH.events || this.#bytes > HIGH.bytes;
+    return this.#again !== null || this.#events > HIGH.events || this.#bytes > HIGH.bytes;
   }
 
   get roomy(): boolean {
-    return this.#events <= LOW.events && this.#bytes <= LOW.bytes;
+    return this.#again === null && this.#events <= LOW.events && this.#bytes <= LOW.bytes;
   }
 
   /** Forgets what was not handed over: it will be read again. */
