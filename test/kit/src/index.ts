@@ -4,6 +4,15 @@ export { FileHistory } from './history-file.js';
 export { History, MemoryHistory, recorded, type HistoryEntry, type Recorder } from './history.js';
 export { commitLsnOf, comparePositions, lsnOf, lsnText } from './lsn.js';
 export { testMysqlDatabase, type TestMysqlDatabase } from './mysql-fixture.js';
+export { MysqlCommitWitness, witnessed } from './mysql-commit-witness.js';
+export {
+  createMysqlOutbox,
+  insertMysqlRows,
+  mysqlOutboxSource,
+  type MysqlOutboxSource,
+} from './mysql-outbox.js';
+export { MysqlSessions, type MysqlSession, type MysqlSessionKind } from './mysql-sessions.js';
+export { MysqlOutboxWriters } from './mysql-writers.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
 export {
   createOutbox,
