@@ -5,7 +5,7 @@ export { createDatabase, dropDatabase } from './postgres/postgres-databases.js';
 export type { PostgresOptions } from './postgres/postgres-options.js';
 export { startRedis, redisUrlVariable, type RedisServer } from './redis/redis.js';
 export type { RedisOptions } from './redis/redis-options.js';
-export { startMysql, mysqlUrlVariable } from './mysql/mysql.js';
+export { prepareMysql, startMysql, mysqlUrlVariable } from './mysql/mysql.js';
 export type { MysqlServer } from './mysql/mysql-server.js';
 export { lowestReaderId, type MysqlOptions } from './mysql/mysql-options.js';
 export {
@@ -17,5 +17,5 @@ export {
   type Session,
 } from './mysql/mysql-databases.js';
 export { startReplica, type MysqlReplica } from './mysql/replica.js';
-export { startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
+export { prepareMariadb, startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';

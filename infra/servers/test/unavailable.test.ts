@@ -98,7 +98,7 @@ describe('a MySQL or MariaDB from the environment', () => {
     }
     await given[Symbol.asyncDispose]();
     await real.createDatabase('it_still_answers');
-  });
+  }, 120_000);
 
   test('must be of its kind, and write whole rows with their names to the binlog', async () => {
     await using server = await startMariadb({ settings: { 'binlog-row-metadata': 'NO_LOG' } });
@@ -106,7 +106,7 @@ describe('a MySQL or MariaDB from the environment', () => {
     vi.stubEnv(mariadbUrlVariable, server.url);
     await expect(startMysql()).rejects.toThrow(/it is a MariaDB/);
     await expect(startMariadb()).rejects.toThrow(/its binlog_row_metadata is NO_LOG, not FULL/);
-  });
+  }, 120_000);
 });
 
 describe('a Docker engine', () => {

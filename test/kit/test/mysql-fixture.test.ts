@@ -85,7 +85,7 @@ test('a server on demand is started once, when it is asked for, and only by who 
   await db.waitFor('it serves', 'SELECT 1');
   expect((await fetch(new URL('/mariadb', onDemand.address))).status).toBe(404);
   expect((await fetch(`${onDemand.address}oracle`)).status).toBe(404);
-}, 60_000);
+}, 120_000);
 
 test('server ids of readers differ', () => {
   const ids = Array.from({ length: 1_000 }, uniqueServerId);

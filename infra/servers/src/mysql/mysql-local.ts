@@ -12,7 +12,7 @@ import {
 import { MysqlBinaries } from './mysql-binaries.js';
 import type { MysqlKind } from './mysql-kind.js';
 import { commonSettings, settingArguments, superuser, type MysqlOptions } from './mysql-options.js';
-import { copyTemplate } from './mysql-template.js';
+import { copyTemplate, templateOf } from './mysql-template.js';
 
 /** A server from unpacked Debian packages, on a copy of data that was made once for its version. */
 export async function launchLocalMysql(
@@ -20,8 +20,7 @@ export async function launchLocalMysql(
   options: MysqlOptions,
   password: string,
 ): Promise<LocalProcess> {
-  const { package: name, suite } = kind.local;
-  const binaries = new MysqlBinaries(kind.local, await unpackDebianPackages([name], suite));
+  const binaries = await unpack(kind);
   const directory = await createRunDirectory(kind.kind);
   try {
     const data = path.join(directory, 'data');
@@ -54,6 +53,15 @@ export async function launchLocalMysql(
     await removeRunDirectory(directory);
     throw error;
   }
+}
+
+/** Has all that a start needs below the project's cache. */
+export async function prepareLocalMysql(kind: MysqlKind): Promise<void> {
+  await templateOf(kind, await unpack(kind));
+}
+
+async function unpack({ local }: MysqlKind): Promise<MysqlBinaries> {
+  return new MysqlBinaries(local, await unpackDebianPackages([local.package], local.suite));
 }
 
 /** Run at each start; none of it reaches the binlog, so that a server and its replica can both do so. */

@@ -29,7 +29,11 @@ export function commonSettings(): Record<string, string> {
     'default-time-zone': '+00:00',
     'max-connections': '300',
     'skip-name-resolve': 'ON',
+    // Several servers share a machine with the tests.
     'innodb-buffer-pool-size': '64M',
+    'innodb-log-buffer-size': '8M',
+    'table-open-cache': '400',
+    'table-definition-cache': '400',
     // The data dies with the run, so a power cut is no concern. A killed process loses nothing by these.
     'sync-binlog': '0',
     'innodb-flush-log-at-trx-commit': '2',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RowDataPacket } from 'mysql2/promise';
 import { connectionStringIn, firstThatApplies, tryGiven } from '../origins/choose.js';
+import { pullImage } from '../origins/docker-container.js';
 import { ServerHandle, startServer } from '../origins/server-handle.js';
 import type { ServerOrigin, ServerProcess } from '../origins/server-process.js';
 import {
@@ -12,7 +13,7 @@ import {
 } from './mysql-databases.js';
 import { launchDockerMysql } from './mysql-docker.js';
 import type { MysqlKind } from './mysql-kind.js';
-import { launchLocalMysql } from './mysql-local.js';
+import { launchLocalMysql, prepareLocalMysql } from './mysql-local.js';
 import { superuser, type MysqlOptions } from './mysql-options.js';
 
 /** An orderly end writes what is in memory, of a server under load for some seconds. */
@@ -63,20 +64,39 @@ export async function startServerOfKind(
   return server;
 }
 
+/** Gets onto this machine what a start needs, which may take a minute the first time; then a start takes seconds. */
+export async function prepareServerOfKind(kind: MysqlKind): Promise<void> {
+  if (connectionStringIn(kind.urlVariable, {}) !== undefined) return;
+  await firstThatApplies({
+    server: kind.name,
+    ways: [
+      { origin: 'docker', launch: () => pullImage(kind.image) },
+      { origin: 'local', launch: () => prepareLocalMysql(kind) },
+    ],
+    only: undefined,
+    remedy: remedyFor(kind),
+  });
+}
+
 async function launch(kind: MysqlKind, options: MysqlOptions, password: string): Promise<RunningMysql> {
-  const server = await firstThatApplies({
+  const server = await firstThatApplies<ServerProcess>({
     server: kind.name,
     ways: [
       { origin: 'docker', launch: () => launchDockerMysql(kind, options, password) },
       { origin: 'local', launch: () => launchLocalMysql(kind, options, password) },
     ],
     only: options.origin,
-    remedy:
-      `Set ${kind.urlVariable} to a superuser's connection string, or start Docker, or run on Debian where apt-get ` +
-      'can download packages.',
+    remedy: remedyFor(kind),
   });
   const url = `mysql://${superuser}:${password}@${server.host}:${String(server.port)}`;
   return new RunningMysql(kind, url, server);
+}
+
+function remedyFor({ urlVariable }: MysqlKind): string {
+  return (
+    `Set ${urlVariable} to a superuser's connection string, or start Docker, or run on Debian where apt-get can ` +
+    'download packages.'
+  );
 }
 
 async function writesTheBinlogAsNeeded({ kind, required }: MysqlKind, url: string): Promise<void> {

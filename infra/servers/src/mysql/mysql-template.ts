@@ -23,14 +23,20 @@ interface Goal {
 
 /** Puts freshly initialised data into a folder: a copy, since making it takes seconds. */
 export async function copyTemplate(kind: MysqlKind, binaries: MysqlBinaries, goal: Goal): Promise<void> {
+  const template = await templateOf(kind, binaries);
+  await cp(template, goal.data, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await handOver(goal);
+}
+
+/** The data that copies are made of, which is made itself where there is none of this version. */
+export async function templateOf(kind: MysqlKind, binaries: MysqlBinaries): Promise<string> {
   const version = /\bVer (\S+)/.exec(await runProgram(binaries.version(), '/'))?.[1];
   if (version === undefined) throw new Error(`${kind.name} does not say which version it is`);
   const template = path.join(await makeCacheDirectory('templates'), `${kind.kind}-${version}`);
   await exclusively(`${template}.lock`, async () => {
     if (!(await exists(template))) await makeTemplate(kind, binaries, template);
   });
-  await cp(template, goal.data, { recursive: true, mode: constants.COPYFILE_FICLONE });
-  await handOver(goal);
+  return template;
 }
 
 /** Made in a run directory and moved, so that half of one is never used, and is removed should this be killed. */

@@ -15,6 +15,13 @@ export interface ContainerSpec {
   readonly upMessage: RegExp;
 }
 
+/** Has an image on this machine. */
+export async function pullImage(image: string): Promise<void> {
+  await requireDockerEngine();
+  const { ImageName, getContainerRuntimeClient } = await import('testcontainers');
+  await (await getContainerRuntimeClient()).image.pull(ImageName.fromString(image));
+}
+
 /** A server in a container. testcontainers' reaper removes it when this process dies. */
 export class DockerContainer implements ServerProcess {
   readonly origin = 'docker';
