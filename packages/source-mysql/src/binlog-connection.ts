@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import ZongJi from '@vlasky/zongji';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { EVENT_TYPES, HEADER_LENGTH, type BinlogEvent } from './binlog-events.js';
+import { EVENT_TYPES, HEADER, HEADER_LENGTH, isUnknown, type BinlogEvent } from './binlog-events.js';
 import { mysqlError } from './errors.js';
 import { expandPayload } from './transaction-payload.js';
 
@@ -39,6 +39,7 @@ interface RawConnection extends Omit<Connection, 'sequenceId' | 'threadId'> {
 
 interface RawPacket {
   sequenceId: number;
+  numPackets: number;
   buffer: Buffer;
   start: number;
   offset: number;
@@ -46,8 +47,18 @@ interface RawPacket {
   clone(): RawPacket;
 }
 
+/** What zongji has beyond its public types. */
+interface RawZongji {
+  readonly useChecksum: boolean;
+  /** Names of the event classes of which it has said that it can't decode them. */
+  readonly _warnedUnsupported: Set<string>;
+}
+
 /** The OK marker before each event. */
 const MARKER_LENGTH = 1;
+const EOF_MARKER = 0xfe;
+const EOF_LENGTH = 9;
+const PACKET_HEADER_LENGTH = 4;
 const CHECKSUM_LENGTH = 4;
 /** The longest that a paused socket may keep the server waiting, in seconds (a year is the server's own limit). */
 const NET_WRITE_TIMEOUT = 31_536_000;
@@ -55,21 +66,33 @@ const NET_WRITE_TIMEOUT = 31_536_000;
 /**
  * One dump of the binlog, over zongji. From the library come the dump command, the framing and the decoding;
  * ours are what it lacks: the first error ends the stream (the library goes on past it), compressed
- * transactions are expanded, heartbeats are asked for before the dump, and silence is measured.
+ * transactions are expanded, each log file's own checksum is heeded, heartbeats are asked for before the dump,
+ * and silence is measured.
  */
 export class BinlogConnection {
   readonly #zongji: ZongJi;
   readonly #listener: BinlogListener;
   #connection: RawConnection | null = null;
-  /** Packets of our own making, which the connection's count does not know. */
-  readonly #inner = new WeakSet<RawPacket>();
-  #ended = false;
+  #handle: ((packet?: RawPacket) => void) | null = null;
+  /** Pauses or resumes the socket as the two below ask for. */
+  #setFlow: () => void = () => undefined;
+  /** The consumer has enough. */
   #paused = false;
+  /** The library looks a table up. Packets that came meanwhile would be lost on it. */
+  #lookingUp = false;
+  /** A compressed transaction that is being handed on, event by event. */
+  #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
+  /** Bytes of the checksum of an event, as the file that it stands in says. */
+  #checksum = 0;
+  #ended = false;
+  #failed: ((error: unknown) => void) | null = null;
   #heardAt = performance.now();
 
   constructor(options: ConnectionOptions, listener: BinlogListener) {
     this.#listener = listener;
     this.#zongji = new ZongJi(options);
+    // Changes of outbox rows are no events: that the library can't decode some of them loses nothing.
+    this.#raw._warnedUnsupported.add('PartialUpdateRows');
     this.#zongji.on('error', (error: unknown) => {
       this.fail(error);
     });
@@ -80,7 +103,9 @@ export class BinlogConnection {
 
   /** Starts the dump; resolves once the command is on its way. Errors of the dump itself come to `ended`. */
   async start(start: BinlogStart): Promise<void> {
-    const ready = new Promise<void>((resolve) => {
+    if (this.#ended) throw new Error('Connection closed');
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#failed = reject;
       this.#zongji.once('ready', () => {
         this.#prepare(start);
         resolve();
@@ -115,32 +140,44 @@ export class BinlogConnection {
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
-    this.#connection?.pause();
+    this.#setFlow();
   }
 
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#heardAt = performance.now();
-    this.#connection?.resume();
+    this.#setFlow();
   }
 
   /** Ends the connection without a word: nothing after the failure is read. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#inner = null;
     this.#zongji.stop();
     this.#listener.ended(error);
+    this.#failed?.(error);
   }
 
   close(): void {
     this.fail(new Error('Connection closed'));
   }
 
+  get #raw(): RawZongji {
+    return this.#zongji as unknown as RawZongji;
+  }
+
+  /** What the library takes for the checksum of every event: the server's setting when the dump began. */
+  get #assumedChecksum(): number {
+    return this.#raw.useChecksum ? CHECKSUM_LENGTH : 0;
+  }
+
   /** Runs before the dump command: queries that are issued in the `ready` event are queued in front of it. */
   #prepare({ heartbeat }: BinlogStart): void {
     const connection = this.#zongji.connection as unknown as RawConnection;
     this.#connection = connection;
+    this.#checksum = this.#assumedChecksum;
     const nanoseconds = String(Math.round(heartbeat * 1e6));
     const setting =
       `set @source_heartbeat_period = ${nanoseconds}, @master_heartbeat_period = ${nanoseconds}, ` +
@@ -151,6 +188,7 @@ export class BinlogConnection {
     connection.on('end', () => {
       this.fail(new Error('Connection lost: the server ended the dump'));
     });
+    this.#takeOverFlow(connection);
     this.#interceptPackets(connection);
     this.#heardAt = performance.now();
   }
@@ -159,76 +197,127 @@ export class BinlogConnection {
     if (this.#ended) return;
     try {
       this.#listener.event(event);
-      // The library resumes the socket by itself after it has looked a table up.
-      if (this.#paused) this.#connection?.pause();
     } catch (error) {
       this.fail(error);
     }
   }
 
+  /** The library pauses and resumes the connection by itself: neither it nor we may undo the other's pause. */
+  #takeOverFlow(connection: RawConnection): void {
+    const pause = connection.pause.bind(connection);
+    const resume = connection.resume.bind(connection);
+    this.#setFlow = () => {
+      if (this.#ended) return;
+      if (this.#paused || this.#lookingUp) {
+        pause();
+        return;
+      }
+      // What is left of a compressed transaction comes before the packets that arrived behind it.
+      connection._paused = false;
+      this.#handOnInner();
+      if (!this.#isHeld(connection)) resume();
+    };
+    connection.pause = () => {
+      this.#lookingUp = true;
+      this.#setFlow();
+    };
+    connection.resume = () => {
+      this.#lookingUp = false;
+      this.#setFlow();
+    };
+  }
+
+  #isHeld(connection: RawConnection): boolean {
+    return this.#ended || connection._paused === true;
+  }
+
   /** Looks at each packet of the dump before the library does. */
   #interceptPackets(connection: RawConnection): void {
     const handle = connection.handlePacket.bind(connection);
+    this.#handle = handle;
     let dumping = false;
     connection.handlePacket = (packet) => {
       this.#heardAt = performance.now();
       // A paused connection keeps the packet, and it comes here again.
-      if (packet === undefined || connection._paused === true || this.#ended) {
+      if (packet === undefined || this.#isHeld(connection)) {
         handle(packet);
         return;
       }
-      if (this.#inner.has(packet)) connection.sequenceId = packet.sequenceId;
       // Replies to the queries before the dump have the marker too; only an event knows its own length.
       dumping ||= isEvent(packet);
-      if (!dumping || packet.buffer[packet.offset] !== 0) {
-        handle(packet);
-        return;
-      }
-      try {
-        this.#look(packet, handle, connection);
-      } catch (error) {
-        this.fail(error);
-      }
+      if (dumping) this.#onPacket(packet, connection);
+      else handle(packet);
     };
   }
 
-  #look(packet: RawPacket, handle: (packet: RawPacket) => void, connection: RawConnection): void {
-    const type = packet.buffer[packet.offset + MARKER_LENGTH + 4] ?? 0;
+  #onPacket(packet: RawPacket, connection: RawConnection): void {
+    // The socket keeps the order; the numbers do not fit once packets were put in between.
+    connection.sequenceId = packet.sequenceId;
+    const marker = packet.buffer[packet.offset];
+    try {
+      if (marker === 0) this.#look(packet);
+      else if (marker === EOF_MARKER && packet.end - packet.offset < EOF_LENGTH)
+        this.fail(new Error('Connection lost: the server ended the dump'));
+      else this.#handle?.(packet);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #look(packet: RawPacket): void {
+    const header = packet.offset + MARKER_LENGTH;
+    const type = packet.buffer.readUInt8(header + HEADER.type);
+    // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
+    if (type === EVENT_TYPES.formatDescription)
+      this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
     if (type === EVENT_TYPES.transactionPayload) {
-      this.#expand(packet, handle, connection);
+      const kept = packet.clone();
+      this.#inner = { packet: kept, events: expandPayload(bodyOf(kept, this.#checksum)) };
+      this.#handOnInner();
       return;
     }
-    if (type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery) {
+    const isRaw = type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery;
+    if (isRaw || isUnknown(type, packet.buffer.readUInt16LE(header + HEADER.flags)))
       this.#listener.raw(type, bodyOf(packet, this.#checksum));
-    }
-    handle(packet);
+    this.#handle?.(this.#withAssumedChecksum(packet, type));
   }
 
-  /** Hands the events inside of a compressed transaction to the library, one packet each. */
-  #expand(packet: RawPacket, handle: (packet: RawPacket) => void, connection: RawConnection): void {
-    const nextPosition = packet.buffer.readUInt32LE(packet.offset + MARKER_LENGTH + 13);
-    for (const event of expandPayload(bodyOf(packet, this.#checksum))) {
-      if (this.#ended) return;
-      const inner = packet.clone();
-      inner.buffer = wrap(event, nextPosition, this.#checksum);
-      inner.start = 0;
-      inner.offset = 4;
-      inner.end = inner.buffer.length;
-      this.#inner.add(inner);
-      // The connection counts packets: these all have the number of the one that they came in.
-      connection.sequenceId = packet.sequenceId;
-      handle(inner);
+  /** Hands the events inside of a compressed transaction to the library, one packet each, until it is paused. */
+  #handOnInner(): void {
+    const connection = this.#connection;
+    try {
+      while (this.#inner !== null && connection !== null && !this.#isHeld(connection)) {
+        const { packet, events } = this.#inner;
+        const { value, done } = events.next();
+        if (done === true) {
+          this.#inner = null;
+          return;
+        }
+        connection.sequenceId = packet.sequenceId;
+        this.#handle?.(innerPacket(packet, value, this.#assumedChecksum));
+      }
+    } catch (error) {
+      this.fail(error);
     }
   }
 
-  get #checksum(): number {
-    return (this.#zongji as unknown as { useChecksum: boolean }).useChecksum ? CHECKSUM_LENGTH : 0;
+  /** The checksum can be switched while the log is read, and files keep what they have. */
+  #withAssumedChecksum(packet: RawPacket, type: number): RawPacket {
+    const excess = this.#checksum - this.#assumedChecksum;
+    if (excess === 0 || type === EVENT_TYPES.formatDescription) return packet;
+    const from = packet.offset;
+    const bytes = Buffer.alloc(PACKET_HEADER_LENGTH + packet.end - from - excess);
+    packet.buffer.copy(bytes, PACKET_HEADER_LENGTH, from, Math.min(packet.end, packet.end - excess));
+    return repacked(packet, bytes);
   }
 }
 
 function isEvent(packet: RawPacket): boolean {
   const length = packet.end - packet.offset - MARKER_LENGTH;
-  return length >= HEADER_LENGTH && packet.buffer.readUInt32LE(packet.offset + MARKER_LENGTH + 9) === length;
+  return (
+    length >= HEADER_LENGTH &&
+    packet.buffer.readUInt32LE(packet.offset + MARKER_LENGTH + HEADER.length) === length
+  );
 }
 
 function bodyOf(packet: RawPacket, checksum: number): Buffer {
@@ -236,13 +325,29 @@ function bodyOf(packet: RawPacket, checksum: number): Buffer {
 }
 
 /** An inner event as a packet: packet header, marker, the event, and room where its checksum would be. */
-function wrap(event: Buffer, nextPosition: number, checksum: number): Buffer {
-  const packet = Buffer.alloc(4 + MARKER_LENGTH + event.length + checksum);
-  event.copy(packet, 4 + MARKER_LENGTH);
-  packet.writeUInt32LE(event.length + checksum, 4 + MARKER_LENGTH + 9);
+function innerPacket(outer: RawPacket, event: Buffer, checksum: number): RawPacket {
+  const header = PACKET_HEADER_LENGTH + MARKER_LENGTH;
+  const bytes = Buffer.alloc(header + event.length + checksum);
+  event.copy(bytes, header);
   // Inner events carry no position of their own; the end of the whole is what follows each.
-  packet.writeUInt32LE(nextPosition, 4 + MARKER_LENGTH + 13);
-  return packet;
+  const nextPosition = outer.buffer.readUInt32LE(outer.offset + MARKER_LENGTH + HEADER.nextPosition);
+  bytes.writeUInt32LE(nextPosition, header + HEADER.nextPosition);
+  return repacked(outer, bytes);
+}
+
+/** A packet of other bytes, which are its header's place, the marker and an event. */
+function repacked(packet: RawPacket, bytes: Buffer): RawPacket {
+  bytes.writeUInt32LE(
+    bytes.length - PACKET_HEADER_LENGTH - MARKER_LENGTH,
+    PACKET_HEADER_LENGTH + MARKER_LENGTH + HEADER.length,
+  );
+  const copy = packet.clone();
+  copy.buffer = bytes;
+  copy.start = 0;
+  copy.offset = PACKET_HEADER_LENGTH;
+  copy.end = bytes.length;
+  copy.numPackets = packet.numPackets;
+  return copy;
 }
 
 export function undecodable(cause: unknown): Error {

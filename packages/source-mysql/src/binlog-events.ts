@@ -4,6 +4,8 @@ interface EventBase {
   readonly timestamp: number;
   /** Where the next event starts, in this file; 0 where the server does not say. */
   readonly nextPosition: number;
+  /** Of the body, in bytes. */
+  readonly size: number;
   getTypeName(): string;
 }
 
@@ -48,7 +50,6 @@ export interface TableMapEvent extends EventBase {
 
 export interface RowsEvent extends EventBase {
   readonly tableId: number;
-  readonly numberOfColumns: number;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** One bit per column, least significant first: set when the row image has it. */
   readonly columns_present_bitmap: Buffer;
@@ -65,10 +66,29 @@ export type BinlogEvent = EventBase;
 
 /** Type codes in the common header (sql/log_event.h), where the library has no class of its own. */
 export const EVENT_TYPES = {
+  formatDescription: 15,
   loadQuery: 18,
   incident: 26,
+  partialUpdateRows: 39,
   transactionPayload: 40,
 } as const;
 
+/** The last codes that are known here, and so known to carry no rows unless they are handled. */
+const LAST_OF_MYSQL = 42;
+const FIRST_OF_MARIADB = 160;
+const LAST_OF_MARIADB = 171;
+
+/** LOG_EVENT_IGNORABLE_F: whoever does not know the event can do without it. */
+const IGNORABLE = 0x80;
+
+/** An event of a later server, which may carry rows in a way that is not known here. */
+export function isUnknown(type: number, flags: number): boolean {
+  const known = type <= LAST_OF_MYSQL || (type >= FIRST_OF_MARIADB && type <= LAST_OF_MARIADB);
+  return !known && (flags & IGNORABLE) === 0;
+}
+
 /** Length of the common header: timestamp 4, type 1, server id 4, length 4, next position 4, flags 2. */
 export const HEADER_LENGTH = 19;
+
+/** Places in the common header. */
+export const HEADER = { type: 4, length: 9, nextPosition: 13, flags: 17 } as const;

@@ -8,17 +8,23 @@ import { compareFiles, parsePosition } from './position.js';
  * snapshot is read on in a new one: rows that the stream delivers must not come out of the table as well.
  */
 export async function insertedBetween(
-  options: Omit<LiveLogOptions, 'start' | 'proven' | 'pending'>,
+  options: Omit<LiveLogOptions, 'start' | 'pending'>,
   start: LogPlace,
   end: LogPlace,
+  signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const pending = new Pending();
-  const live = new LiveLog({ ...options, start, proven: null, pending });
+  const live = new LiveLog({ ...options, start, pending });
+  const wake = (): void => {
+    pending.wake();
+  };
+  signal.addEventListener('abort', wake, { once: true });
   try {
     if (atEnd(options, start, end)) return ids;
     await live.start();
     for (;;) {
+      signal.throwIfAborted();
       const batch = pending.take(() => true);
       if (batch === null) {
         if (live.failure !== null) throw live.failure.error;
@@ -30,6 +36,7 @@ export async function insertedBetween(
       if (batch.passed !== null && reached(options, batch.passed, end)) return ids;
     }
   } finally {
+    signal.removeEventListener('abort', wake);
     live.close();
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '@strandline/core';
-import { Assembler } from './assembler.js';
+import { Assembler, type Reading } from './assembler.js';
 import type { ColumnSchema, TableMapEvent } from './binlog-events.js';
 import { BinlogConnection, undecodable } from './binlog-connection.js';
 import type { MysqlConfig } from './config.js';
@@ -24,7 +24,6 @@ export interface LiveLogOptions {
   readonly table: TableFacts;
   readonly serverId: number;
   readonly start: LogPlace;
-  readonly proven: FilePosition | null;
   readonly pending: Pending;
   readonly log: Logger;
 }
@@ -34,60 +33,59 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** One connected stretch of the binlog. */
+/** One dump, and what puts its transactions together. */
+interface Dump {
+  readonly connection: BinlogConnection;
+  readonly assembler: Assembler;
+}
+
+/**
+ * One stretch of the binlog, from a place on until it fails. Mostly that is one dump; a transaction of more rows
+ * than are held is read again by another one, once it is known to have committed.
+ */
 export class LiveLog {
   readonly #options: LiveLogOptions;
-  readonly #connection: BinlogConnection;
-  readonly #assembler: Assembler;
+  readonly #timer: NodeJS.Timeout;
+  #dump: Dump | null = null;
+  #paused = false;
   #failure: Failure | null = null;
-  #timer: NodeJS.Timeout | undefined;
   #columns: readonly ColumnType[] | null = null;
   #mapper: RowMapper | null = null;
 
   constructor(options: LiveLogOptions) {
     this.#options = options;
-    const { facts, table, start, proven, pending, config } = options;
-    this.#assembler = new Assembler(
-      {
-        flavour: facts.flavour,
-        server: facts.server,
-        schema: table.schema,
-        table: table.name,
-        executed: facts.gtids ? start.executed : null,
-        proven,
-        mapperFor: (map) => this.#mapperFor(map),
-        touchesOutbox: (statement) => touches(table, statement),
-      },
-      pending,
-    );
-    this.#connection = new BinlogConnection(options.connector.options, {
-      event: (event) => {
-        this.#assembler.event(event);
-        if (pending.full) this.#connection.pause();
-      },
-      raw: (type, body) => {
-        this.#assembler.raw(type, body);
-      },
-      ended: (error) => {
-        this.#failure ??= { error: error instanceof MysqlSourceError ? error : decodeFault(error) };
-        clearInterval(this.#timer);
-        pending.wake();
-      },
-    });
-    const { silenceTimeout } = config;
+    const { silenceTimeout } = options.config;
     this.#timer = setInterval(() => {
-      if (this.#connection.paused || this.#connection.silence < silenceTimeout) return;
-      options.log.warn(
-        { silence: Math.round(this.#connection.silence) },
-        'no word from the server: giving this connection up',
-      );
-      this.#connection.fail(new Error('Connection lost: no word from the server'));
+      this.#checkSilence();
     }, silenceTimeout / 4);
   }
 
   async start(): Promise<void> {
-    const { facts, start, table, serverId, config } = this.#options;
-    await this.#connection.start({
+    const { connector, table } = this.#options;
+    if (table.charsets.incomplete) await withSession(connector, (sql) => table.charsets.load(sql));
+    await this.#read({ start: this.#options.start, proven: null, behind: null });
+  }
+
+  async #read(reading: Reading): Promise<void> {
+    const { facts, table, serverId, config, connector } = this.#options;
+    const { start } = reading;
+    const assembler = this.#assemblerOf(reading);
+    const connection: BinlogConnection = new BinlogConnection(connector.options, {
+      event: (event) => {
+        assembler.event(event);
+        if (this.#options.pending.full) this.pause();
+      },
+      raw: (type, body) => {
+        assembler.raw(type, body);
+      },
+      ended: (error) => {
+        // One that was replaced by another has nothing more to say.
+        if (this.#dump?.connection === connection) this.#fail(error);
+      },
+    });
+    this.#dump = { connection, assembler };
+    if (this.#paused) connection.pause();
+    await connection.start({
       serverId,
       executed: facts.gtids ? start.executed : null,
       file: start.at.file,
@@ -98,25 +96,82 @@ export class LiveLog {
     });
   }
 
+  #assemblerOf(reading: Reading): Assembler {
+    const { facts, table, pending } = this.#options;
+    return new Assembler(
+      {
+        flavour: facts.flavour,
+        server: facts.server,
+        schema: table.schema,
+        table: table.name,
+        gtids: facts.gtids,
+        reading,
+        mapperFor: (map) => this.#mapperFor(map),
+        touchesOutbox: (statement) => touches(table, statement),
+      },
+      {
+        event: (event, context) => {
+          pending.event(event, context);
+        },
+        passed: (position, context) => {
+          pending.passed(position, context);
+        },
+        readAgain: (next) => {
+          this.#readAgain(next);
+        },
+      },
+    );
+  }
+
+  #readAgain(reading: Reading): void {
+    const former = this.#dump;
+    this.#dump = null;
+    former?.connection.close();
+    if (this.#failure !== null) return;
+    // Its failure is told by `ended` as well.
+    this.#read(reading).catch(() => undefined);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error: error instanceof MysqlSourceError ? error : decodeFault(error) };
+    clearInterval(this.#timer);
+    this.#options.pending.wake();
+  }
+
+  #checkSilence(): void {
+    const connection = this.#dump?.connection;
+    if (connection === undefined || connection.paused) return;
+    const { silence } = connection;
+    if (silence < this.#options.config.silenceTimeout) return;
+    this.#options.log.warn(
+      { silence: Math.round(silence) },
+      'no word from the server: giving this connection up',
+    );
+    connection.fail(new Error('Connection lost: no word from the server'));
+  }
+
   get failure(): Failure | null {
     return this.#failure;
   }
 
   get paused(): boolean {
-    return this.#connection.paused;
+    return this.#paused;
   }
 
   pause(): void {
-    this.#connection.pause();
+    this.#paused = true;
+    this.#dump?.connection.pause();
   }
 
   resume(): void {
-    this.#connection.resume();
+    this.#paused = false;
+    this.#dump?.connection.resume();
   }
 
   close(): void {
+    this.#failure ??= { error: new Error('Connection closed') };
     clearInterval(this.#timer);
-    this.#connection.close();
+    this.#dump?.connection.close();
   }
 
   /** The mapper of a table map: by its own column names, or by the catalog's when it carries none. */

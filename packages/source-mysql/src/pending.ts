@@ -1,7 +1,6 @@
 import type { SourceBatch } from '@strandline/core';
 import type { AssemblerSink } from './assembler.js';
 import type { MysqlEvent, TransactionContext } from './event.js';
-import type { FilePosition } from './position.js';
 
 /** Put together and not handed over: above the first the socket is paused, below the second it is read again. */
 const HIGH = { events: 8_192, bytes: 16 * 1024 * 1024 };
@@ -15,24 +14,22 @@ interface Part {
 }
 
 /** What was put together and not handed over yet, in stream order, one part per transaction. */
-export class Pending implements AssemblerSink {
+export class Pending implements Omit<AssemblerSink, 'readAgain'> {
   #parts: Part[] = [];
   #events = 0;
   #bytes = 0;
   #notify: (() => void) | null = null;
-  #again: { readonly at: FilePosition; readonly executed: string | null } | null = null;
 
   get empty(): boolean {
     return this.#parts.length === 0;
   }
 
-  /** A transaction that is to be read again is as far as this dump is of use. */
   get full(): boolean {
-    return this.#again !== null || this.#events > HIGH.events || this.#bytes > HIGH.bytes;
+    return this.#events > HIGH.events || this.#bytes > HIGH.bytes;
   }
 
   get roomy(): boolean {
-    return this.#again === null && this.#events <= LOW.events && this.#bytes <= LOW.bytes;
+    return this.#events <= LOW.events && this.#bytes <= LOW.bytes;
   }
 
   /** Forgets what was not handed over: it will be read again. */
@@ -40,19 +37,11 @@ export class Pending implements AssemblerSink {
     this.#parts = [];
     this.#events = 0;
     this.#bytes = 0;
-    this.#again = null;
-  }
-
-  /** A transaction that has to be read again, once; null when there is none. */
-  takeAgain(): { readonly at: FilePosition; readonly executed: string | null } | null {
-    const again = this.#again;
-    this.#again = null;
-    return again;
   }
 
   /** Resolves once something is here, or `wake` was called. */
   arrival(): Promise<void> {
-    if (!this.empty || this.#again !== null) return Promise.resolve();
+    if (!this.empty) return Promise.resolve();
     return new Promise((resolve) => {
       this.#notify = resolve;
     });
@@ -74,11 +63,6 @@ export class Pending implements AssemblerSink {
     } else {
       last.passed = position;
     }
-    this.wake();
-  }
-
-  readAgain(at: FilePosition, executed: string | null): void {
-    this.#again = { at, executed };
     this.wake();
   }
 

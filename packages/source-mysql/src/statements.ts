@@ -50,7 +50,7 @@ export function readStatement(query: string): Statement {
 }
 
 /** `X'6162',X'63',1 ONE PHASE` as one string, the same for each statement about one XA transaction. */
-function canonicalXid(text: string): string {
+export function canonicalXid(text: string): string {
   return text
     .replace(/\s+(ONE\s+PHASE|SUSPEND.*|JOIN|RESUME)\s*$/i, '')
     .replaceAll(/\s/g, '')
@@ -61,5 +61,6 @@ function unquoted(name: string): string {
   return name
     .trim()
     .replace(/^`(.*)`$/s, '$1')
-    .replaceAll('``', '`');
+    .replaceAll('``', '`')
+    .toLowerCase();
 }

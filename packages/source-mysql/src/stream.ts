@@ -15,18 +15,19 @@ import { placeAfter, type MysqlIdentity } from './identity.js';
 import { LiveLog, type LiveLogOptions, type LogPlace } from './live-log.js';
 import type { Ownership } from './lock.js';
 import type { Pending } from './pending.js';
-import { compareLog, parsePosition, type FilePosition, type LogPosition } from './position.js';
+import { compareLog, parsePosition, type LogPosition } from './position.js';
+import type { SnapshotPhase } from './snapshot-phase.js';
 import { streamError } from './stream-errors.js';
 import { VisibilityGate } from './visibility-gate.js';
 
 export interface StreamParts {
-  readonly live: Omit<LiveLogOptions, 'start' | 'proven'>;
+  readonly live: Omit<LiveLogOptions, 'start'>;
   readonly identity: MysqlIdentity;
   readonly offset: Offset;
   readonly start: LogPlace;
   readonly ownership: Ownership;
   /** What comes before the log: the rest of the start snapshot. */
-  readonly snapshot: (() => AsyncGenerator<SourceBatch>) | null;
+  readonly snapshot: SnapshotPhase | null;
 }
 
 const KNOWN_SETS = 64;
@@ -44,9 +45,7 @@ export class MysqlStream implements SourceStream {
   /** After a reconnect: what comes first was handed over before. */
   #catchingUp = false;
   #live: LiveLog | null = null;
-  #place: LogPlace;
   #resume: LogPosition | null = null;
-  #proven: FilePosition | null = null;
   #inSnapshot: boolean;
   #reconnecting = false;
   #reconnects = 0;
@@ -56,7 +55,6 @@ export class MysqlStream implements SourceStream {
     this.offset = parts.offset;
     this.identity = parts.identity;
     this.#pending = parts.live.pending;
-    this.#place = parts.start;
     this.#inSnapshot = parts.snapshot !== null;
     parts.ownership.whenLost(() => {
       this.#pending.wake();
@@ -64,7 +62,7 @@ export class MysqlStream implements SourceStream {
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
-    if (this.#parts.snapshot !== null) yield* this.#readSnapshot(this.#parts.snapshot());
+    if (this.#parts.snapshot !== null) yield* this.#readSnapshot(this.#parts.snapshot.read());
     while (!this.#isClosed()) {
       try {
         yield* this.#readLog();
@@ -81,7 +79,7 @@ export class MysqlStream implements SourceStream {
     if (left.kind === 'log' && right.kind === 'log')
       return compareLog((text) => this.#set(text), left, right);
     if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
-    return 0;
+    return this.#parts.snapshot?.compare(a, b) ?? 0;
   }
 
   /** The server keeps its binlog by age and size: there is nothing to release. */
@@ -97,6 +95,7 @@ export class MysqlStream implements SourceStream {
     this.#closing.abort();
     this.#pending.wake();
     this.#live?.close();
+    this.#parts.snapshot?.close();
     this.#parts.ownership.release();
     this.#sql?.destroy();
     return Promise.resolve();
@@ -146,29 +145,25 @@ export class MysqlStream implements SourceStream {
     return this.#gate;
   }
 
-  /** A dump starts at a transaction's start: rows of it that were handed over before are left out. */
+  /**
+   * A dump starts at a transaction's start, or earlier for the sake of XA: what was handed over before is left
+   * out, and the place from which to resume must not go back.
+   */
   #withoutKnown({ events, passed }: SourceBatch): SourceBatch {
     const resume = this.#resume;
     if (resume === null) return { events, passed };
-    const fresh = events.filter(({ position }) => {
+    const isNew = (position: Position): boolean => {
       const parsed = parsePosition(position);
       return parsed.kind !== 'log' || compareLog((text) => this.#set(text), parsed, resume) > 0;
-    });
-    if (fresh.length > 0) this.#catchingUp = false;
-    return { events: fresh, passed };
+    };
+    const fresh = events.filter(({ position }) => isNew(position));
+    const isPast = passed !== null && isNew(passed);
+    if (fresh.length > 0 || isPast) this.#catchingUp = false;
+    return { events: fresh, passed: isPast ? passed : null };
   }
 
-  /** Nothing is left to hand over: read a large transaction again, hear a failure, or wait. */
+  /** Nothing is left to hand over: hear a failure, or wait. */
   async #next(live: LiveLog): Promise<void> {
-    const again = this.#pending.takeAgain();
-    if (again !== null) {
-      live.close();
-      this.#proven = again.at;
-      this.#place = { at: again.at, executed: again.executed ?? '' };
-      this.#live = await this.#connect();
-      this.#live.resume();
-      return;
-    }
     if (live.failure !== null) throw live.failure.error;
     await this.#pending.arrival();
   }
@@ -189,8 +184,8 @@ export class MysqlStream implements SourceStream {
   }
 
   async #connect(): Promise<LiveLog> {
-    const place = this.#resume === null || this.#proven !== null ? this.#place : placeAfter(this.#resume);
-    const live = new LiveLog({ ...this.#parts.live, start: place, proven: this.#proven });
+    const start = this.#resume === null ? this.#parts.start : placeAfter(this.#resume);
+    const live = new LiveLog({ ...this.#parts.live, start });
     try {
       await live.start();
     } catch (error) {
@@ -214,7 +209,6 @@ export class MysqlStream implements SourceStream {
       // What waits was not handed over: the next dump starts before it.
       this.#pending.clear();
       this.#catchingUp = true;
-      this.#proven = null;
       this.#requireOwnership();
       if (!isTransient(error)) throw streamError(error, this.offset.watermark);
       const delay = Math.min(maxDelay, initialDelay * 2 ** attempt) * (0.5 + Math.random() / 2);
