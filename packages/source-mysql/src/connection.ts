@@ -59,14 +59,48 @@ export function createConnector(config: ConnectionOptions, connectTimeout: numbe
   };
 }
 
+/** Runs something on a session of its own. */
+export async function withSession<T>(
+  connector: Connector,
+  work: (sql: Connection) => Promise<T>,
+): Promise<T> {
+  const sql = await connector.connect();
+  try {
+    return await work(sql);
+  } finally {
+    sql.destroy();
+  }
+}
+
 /** Rows of a query as records of text. */
 export async function queryRows(
   connection: Connection,
   sql: string,
-  values: readonly unknown[] = [],
+  values: readonly (string | number)[] = [],
 ): Promise<Record<string, string | null>[]> {
-  const [rows] = await connection.query({ sql, values: [...values] as never });
+  const [rows] = await connection.query({ sql: withValues(sql, values) });
   return rows as Record<string, string | null>[];
+}
+
+/** Rows of a query as the bytes that the server sends, null for NULL. */
+export async function queryBytes(connection: Connection, sql: string): Promise<(Buffer | null)[][]> {
+  const [rows] = await connection.query({ sql, typeCast: false, rowsAsArray: true });
+  return rows as unknown as (Buffer | null)[][];
+}
+
+/** The library's own escaping writes backslashes, which are no escapes in these sessions. */
+function withValues(sql: string, values: readonly (string | number)[]): string {
+  let index = 0;
+  return sql.replaceAll('?', () => {
+    const value = values[index];
+    index += 1;
+    return typeof value === 'number' ? String(value) : quoteText(value ?? '');
+  });
+}
+
+/** A string literal, with NO_BACKSLASH_ESCAPES. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A replica id from a name: the upper half of the range, where people's own servers seldom are. */

@@ -1,15 +1,16 @@
 import type { Logger } from '@strandline/core';
 import { Assembler, type Reading } from './assembler.js';
-import type { ColumnSchema, TableMapEvent } from './binlog-events.js';
+import type { TableMapEvent } from './binlog-events.js';
 import { BinlogConnection, undecodable } from './binlog-connection.js';
 import type { MysqlConfig } from './config.js';
-import type { Connector } from './connection.js';
+import { withSession, type Connector } from './connection.js';
 import { mysqlError, MysqlSourceError } from './errors.js';
 import type { Pending } from './pending.js';
 import type { FilePosition } from './position.js';
 import { RowMapper } from './row-mapper.js';
 import type { ServerFacts } from './server.js';
 import { touches, type TableFacts } from './table.js';
+import { loggedColumns, refuseUnknownTypes, sameColumns, tune } from './tuning.js';
 import type { ColumnType } from './values.js';
 
 export interface LogPlace {
@@ -178,14 +179,17 @@ export class LiveLog {
   #mapperFor(map: TableMapEvent): RowMapper {
     const { table, config } = this.#options;
     const columns = this.#columnsOf(map);
-    if (this.#mapper !== null && columns === this.#columns) return this.#mapper;
-    this.#columns = columns;
-    this.#mapper = new RowMapper(config.outbox, table.label, columns, config.nullKey);
+    if (this.#mapper === null || columns !== this.#columns) {
+      this.#columns = columns;
+      this.#mapper = new RowMapper(config.outbox, table.label, columns, config.nullKey, table.charsets);
+    }
+    tune(map, columns, this.#mapper.mapped, table.charsets);
     return this.#mapper;
   }
 
   #columnsOf(map: TableMapEvent): readonly ColumnType[] {
     const { table, config } = this.#options;
+    refuseUnknownTypes(map, table.label, table.columns);
     if (!map.hasSelfDescribingMetadata()) {
       if (config.metadata === 'full')
         throw this.#layoutError(
@@ -198,16 +202,9 @@ export class LiveLog {
         `has ${String(map.columnCount)} columns, the table has ${String(table.columns.length)}`,
       );
     }
-    const schemas = map.tableMap[map.tableId]?.columnSchemas ?? [];
+    const columns = loggedColumns(map, table.columns, table.charsets);
     const known = this.#columns;
-    const same =
-      known?.length === schemas.length && known.every((column, index) => sameColumn(column, schemas[index]));
-    if (same) return known;
-    return schemas.map((schema) => {
-      const name = schema.COLUMN_NAME;
-      const declared = table.columns.find((column) => column.name === name)?.type;
-      return { name, type: typeInLog(schema.COLUMN_TYPE, declared) };
-    });
+    return known !== null && sameColumns(known, columns) ? known : columns;
   }
 
   #layoutError(code: 'MYSQL_ROW_METADATA' | 'MYSQL_TABLE_CHANGED', problem: string): Error {
@@ -217,16 +214,6 @@ export class LiveLog {
       "Set binlog_row_metadata = FULL, with which the log describes its rows itself. What was logged before can be read with metadata: 'minimal' if the table has not changed since.",
     );
   }
-}
-
-/** MariaDB's uuid and JSON columns call themselves binary(16) and longtext in the log: only the catalog knows. */
-function typeInLog(logged: string, declared: string | undefined): string {
-  if (declared === 'uuid' && logged === 'binary(16)') return 'uuid';
-  return declared === 'json' && logged === 'longtext' ? 'json' : logged;
-}
-
-function sameColumn(column: ColumnType, schema: ColumnSchema | undefined): boolean {
-  return column.name === schema?.COLUMN_NAME && column.type === typeInLog(schema.COLUMN_TYPE, column.type);
 }
 
 /** Errors of the connection stay as they are; what the library could not decode is one of ours. */

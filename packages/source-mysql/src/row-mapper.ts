@@ -1,14 +1,19 @@
+import type { Charsets } from './charsets.js';
 import type { OutboxRow, OutboxTable } from './config.js';
-import { mysqlError } from './errors.js';
+import { mysqlError, MysqlSourceError } from './errors.js';
 import { MysqlEvent, type PayloadFormat, type TransactionContext } from './event.js';
-import { textOf, type ColumnType, type TextOf } from './values.js';
+import { codecOf, isBinary, type Codec, type ColumnType } from './values.js';
 
 /** A column that is mapped to something. */
-interface MappedColumn {
+export interface MappedColumn {
+  /** As the table spells it. */
   readonly name: string;
   readonly index: number;
-  readonly textOf: TextOf;
+  readonly codec: Codec;
 }
+
+/** Gives the text of a column in one row; null for NULL. */
+type Reader = (column: MappedColumn) => string | null;
 
 const KEY_FUNCTION_RULE =
   'Nothing after it was handed out. It must return a string, or null for a row without a key.';
@@ -30,47 +35,78 @@ export class RowMapper {
   readonly #extra: readonly MappedColumn[];
   readonly #all: readonly MappedColumn[];
   readonly #format: PayloadFormat;
+  /** Every column that is read, by its index in the layout. */
+  readonly mapped: ReadonlyMap<number, MappedColumn>;
+  /** Indexes of the columns that a row image must have. */
+  readonly needed: readonly number[];
 
-  /** Throws `MYSQL_COLUMN_MISSING` when a mapped column is not there. */
+  /** Throws `MYSQL_COLUMN_MISSING` when a mapped column is not there, `MYSQL_DECODE` when it can't be read. */
   constructor(
     outbox: OutboxTable,
     table: string,
     columns: readonly ColumnType[],
     nullKey: 'reject' | 'unordered',
+    charsets: Charsets,
   ) {
     this.#outbox = outbox;
     this.#table = table;
     this.#nullKey = nullKey;
-    const find = (name: string): MappedColumn => mappedColumn(columns, name, table);
+    const mapped = new Map<number, MappedColumn>();
+    const find = (name: string): MappedColumn => {
+      const index = columnIndex(columns, name, table);
+      const column = mapped.get(index) ?? mappedColumn(columns, index, table, charsets);
+      mapped.set(index, column);
+      return column;
+    };
     const { key } = outbox;
     this.#id = find(outbox.id);
     this.#key = typeof key === 'function' ? [] : [key].flat().map(find);
     this.#type = outbox.type === undefined ? null : find(outbox.type);
     this.#payload = outbox.payload === undefined ? null : find(outbox.payload);
     this.#headers = outbox.headers === undefined ? null : find(outbox.headers);
-    this.#extra = outbox.columns.map(find);
+    // Under the names that the options give them: MySQL does not tell upper from lower case.
+    this.#extra = outbox.columns.map((name) => ({ ...find(name), name }));
     this.#all = typeof key === 'function' ? columns.map(({ name }) => find(name)) : [];
-    const payloadType = columns.find(({ name }) => name === outbox.payload)?.type ?? '';
+    const payloadType = this.#payload === null ? '' : (columns[this.#payload.index]?.type ?? '');
     this.#format = payloadFormat(payloadType, outbox.payloadFormat);
+    this.mapped = mapped;
+    this.needed = [...mapped.keys()];
   }
 
-  /** Indexes of the columns that a row image must have. */
-  get needed(): readonly number[] {
-    const mapped = [
-      this.#id,
-      ...this.#key,
-      this.#type,
-      this.#payload,
-      this.#headers,
-      ...this.#extra,
-      ...this.#all,
-    ];
-    return mapped.filter((column) => column !== null).map(({ index }) => index);
-  }
-
+  /** The event of a row from the log, whose values the library gives under the indexes of their columns. */
   toEvent(row: Readonly<Record<string, unknown>>, context: TransactionContext, ordinal: number): MysqlEvent {
-    const text = (column: MappedColumn | null): string | null =>
-      column === null ? null : column.textOf(row[column.name] === undefined ? null : row[column.name]);
+    const text: Reader = ({ name, index, codec }) => {
+      const value = row[index];
+      if (value === null) return null;
+      try {
+        return codec.fromLog(value);
+      } catch (cause) {
+        throw this.#undecodable(name, context.position(ordinal), cause);
+      }
+    };
+    return this.#event(text, context, ordinal);
+  }
+
+  /** The event of a row from a query, given as the cells of the columns that are mapped. */
+  fromQuery(
+    cells: ReadonlyMap<number, Buffer | null>,
+    context: TransactionContext,
+    ordinal: number,
+  ): MysqlEvent {
+    const text: Reader = ({ name, index, codec }) => {
+      const bytes = cells.get(index) ?? null;
+      if (bytes === null) return null;
+      try {
+        return codec.fromQuery(bytes);
+      } catch (cause) {
+        throw this.#undecodable(name, context.position(ordinal), cause);
+      }
+    };
+    return this.#event(text, context, ordinal);
+  }
+
+  #event(read: Reader, context: TransactionContext, ordinal: number): MysqlEvent {
+    const text = (column: MappedColumn | null): string | null => (column === null ? null : read(column));
     const id = text(this.#id);
     if (id === null) throw this.#rowError(context, ordinal, `has NULL in its id column ${this.#outbox.id}`);
     const key = this.#keyOf(text);
@@ -94,7 +130,7 @@ export class RowMapper {
     );
   }
 
-  #keyOf(text: (column: MappedColumn) => string | null): string | null {
+  #keyOf(text: Reader): string | null {
     const { key } = this.#outbox;
     if (typeof key === 'function') return this.#computedKey(key, record(this.#all, text));
     const [first] = this.#key;
@@ -123,6 +159,10 @@ export class RowMapper {
     );
   }
 
+  #undecodable(column: string, position: string, cause: unknown): Error {
+    return undecodable(this.#table, column, ` at ${position}`, cause, position);
+  }
+
   #nullKeyError(context: TransactionContext, ordinal: number, id: string): Error {
     const position = context.position(ordinal);
     return mysqlError(
@@ -144,18 +184,13 @@ export class RowMapper {
   }
 }
 
-function record(
-  columns: readonly MappedColumn[],
-  text: (column: MappedColumn) => string | null,
-): Record<string, string | null> {
+function record(columns: readonly MappedColumn[], text: Reader): Record<string, string | null> {
   return Object.fromEntries(columns.map((column) => [column.name, text(column)]));
 }
 
-function mappedColumn(columns: readonly ColumnType[], name: string, table: string): MappedColumn {
-  // Column names of MySQL do not tell upper from lower case.
+function columnIndex(columns: readonly ColumnType[], name: string, table: string): number {
   const index = columns.findIndex((column) => column.name.toLowerCase() === name.toLowerCase());
-  const column = columns[index];
-  if (column !== undefined) return { name: column.name, index, textOf: textOf(column) };
+  if (index >= 0) return index;
   throw mysqlError(
     'MYSQL_COLUMN_MISSING',
     `The table ${table} has no column ${JSON.stringify(name)}; it has ${columns.map((other) => other.name).join(', ')}.`,
@@ -163,8 +198,31 @@ function mappedColumn(columns: readonly ColumnType[], name: string, table: strin
   );
 }
 
+function mappedColumn(
+  columns: readonly ColumnType[],
+  index: number,
+  table: string,
+  charsets: Charsets,
+): MappedColumn {
+  const column = columns[index] ?? { name: '', type: '', charset: null };
+  try {
+    return { name: column.name, index, codec: codecOf(column, charsets) };
+  } catch (cause) {
+    throw cause instanceof MysqlSourceError ? cause : undecodable(table, column.name, '', cause);
+  }
+}
+
+function undecodable(table: string, column: string, where: string, cause: unknown, position?: string): Error {
+  return mysqlError(
+    'MYSQL_DECODE',
+    `The column ${column} of ${table} can't be read${where}: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    'Nothing after it was handed out. Map another column, or change the type of this one.',
+    position === undefined ? { cause } : { cause, position },
+  );
+}
+
 function payloadFormat(type: string, given: PayloadFormat | undefined): PayloadFormat {
   if (given !== undefined) return given;
   if (type === 'json') return 'json';
-  return /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)/.test(type) ? 'bytes' : 'text';
+  return isBinary(type) ? 'bytes' : 'text';
 }

@@ -1,29 +1,41 @@
-import type { Position, SourceBatch } from '@strandline/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
-import type { OutboxTable } from './config.js';
+import { errnoOf } from './connect-errors.js';
 import { queryRows, quoteName } from './connection.js';
 import { mysqlError } from './errors.js';
-import type { MysqlEvent, TransactionContext } from './event.js';
 import type { LogPlace } from './live-log.js';
-import { parsePosition, snapshotPosition } from './position.js';
-import type { RowMapper } from './row-mapper.js';
 import { mariadbPosition, readLogEnd, type ServerFacts } from './server.js';
 import type { TableFacts } from './table.js';
 
-/** Rows of one query. */
-const PAGE = 1_000;
+/** Seconds that one attempt waits for the lock, and with it everyone who wants to write; the last one repeats. */
+const LOCK_WAITS = [1, 1, 2, 4, 8];
+/** Milliseconds between attempts, in which the others write. */
+const LOCK_PAUSE = 2_000;
+
+const ER_LOCK_WAIT_TIMEOUT = 1205;
+const NO_PRIVILEGE = new Set([1044, 1142, 1227]);
+
+export interface SnapshotSessions {
+  /** Gets the snapshot. */
+  readonly sql: Connection;
+  /** Looks at the log meanwhile, and holds the lock where one is needed. */
+  readonly locker: Connection;
+}
 
 /**
  * Opens a consistent snapshot and tells the place of the log that belongs to it.
  *
- * MariaDB does both at once. On MySQL the outbox alone is locked against writing for the moment between the
- * two, which waits for the transactions that have written it; there is no global lock.
+ * MariaDB does both at once, without a lock. On MySQL the outbox alone is locked against writing for the moment
+ * between the two. The lock waits for the transactions that have written the table and have not ended, and
+ * while it waits nobody else can write it: so it gives up soon, and tries again after a pause.
  */
 export async function openSnapshot(
-  sql: Connection,
-  locker: Connection,
+  { sql, locker }: SnapshotSessions,
   facts: ServerFacts,
   table: TableFacts,
+  log: Logger,
+  signal: AbortSignal,
 ): Promise<LogPlace> {
   await sql.query('set session transaction isolation level repeatable read');
   if (facts.flavour === 'mariadb') {
@@ -34,7 +46,7 @@ export async function openSnapshot(
     const at = { file: value('binlog_snapshot_file'), offset: Number(value('binlog_snapshot_position')) };
     return { at, executed: await mariadbPosition(locker, at) };
   }
-  await locker.query(`lock tables ${quoteName(table.schema)}.${quoteName(table.name)} read`);
+  await lockTable(locker, table, log, signal);
   try {
     await sql.query('start transaction with consistent snapshot, read only');
     return await readLogEnd(locker, facts);
@@ -43,63 +55,36 @@ export async function openSnapshot(
   }
 }
 
-/** Types whose natural order comes close to the order of insertion. */
-const SERIAL_TYPE = /^(tinyint|smallint|mediumint|int|bigint)/;
-
-/** The columns that order the snapshot, with the id at the end to make them unique. */
-export function snapshotOrderColumns(table: TableFacts, outbox: OutboxTable): readonly string[] {
-  if (outbox.snapshotOrder !== undefined) return [...new Set([...outbox.snapshotOrder, outbox.id])];
-  const type = table.columns.find(({ name }) => name.toLowerCase() === outbox.id.toLowerCase())?.type ?? '';
-  if (SERIAL_TYPE.test(type)) return [outbox.id];
-  throw mysqlError(
-    'MYSQL_SNAPSHOT_ORDER',
-    `The id ${outbox.id} of ${table.label} is of type ${type}, whose order says nothing about the order of insertion.`,
-    "Say in which order start: 'snapshot' shall read the rows that are there: outbox: { snapshotOrder: ['created_at'] }.",
-  );
-}
-
-/** Reads the rows of an open snapshot, page by page, after a row. */
-export async function* readSnapshot(
-  sql: Connection,
+async function lockTable(
+  locker: Connection,
   table: TableFacts,
-  outbox: OutboxTable,
-  mapper: RowMapper,
-  after: Position,
-): AsyncGenerator<SourceBatch> {
-  const order = snapshotOrderColumns(table, outbox);
-  const names = order.map(quoteName).join(', ');
-  const from = `${quoteName(table.schema)}.${quoteName(table.name)}`;
-  let ordinal = 0;
-  for (let row = orderValues(after); ;) {
-    const where = row === null ? '' : ` where (${names}) > (${order.map(() => '?').join(', ')})`;
-    const rows = await queryRows(
-      sql,
-      `select * from ${from}${where} order by ${names} limit ${String(PAGE)}`,
-      row ?? [],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    signal.throwIfAborted();
+    const seconds = LOCK_WAITS[Math.min(attempt, LOCK_WAITS.length - 1)] ?? 1;
+    await locker.query(`set session lock_wait_timeout = ${String(seconds)}`);
+    try {
+      await locker.query(`lock tables ${quoteName(table.schema)}.${quoteName(table.name)} read`);
+      return;
+    } catch (error) {
+      if (NO_PRIVILEGE.has(errnoOf(error))) throw mayNotLock(table, error);
+      if (errnoOf(error) !== ER_LOCK_WAIT_TIMEOUT) throw error;
+    }
+    log.warn(
+      { table: table.label, attempt: attempt + 1 },
+      'the start snapshot waits for a transaction that has written the outbox and has not ended',
     );
-    const events = rows.map((values) => {
-      ordinal += 1;
-      return snapshotEvent(values, order, mapper, ordinal);
-    });
-    if (events.length > 0) yield { events, passed: null };
-    if (rows.length < PAGE) break;
-    row = orderValues(events.at(-1)?.position ?? after);
+    await sleep(LOCK_PAUSE, undefined, { signal });
   }
-  await sql.query('commit');
 }
 
-function snapshotEvent(
-  values: Record<string, string | null>,
-  order: readonly string[],
-  mapper: RowMapper,
-  ordinal: number,
-): MysqlEvent {
-  const position = snapshotPosition(order.map((name) => String(values[name])));
-  const context: TransactionContext = { id: 'snapshot', timestamp: Date.now(), position: () => position };
-  return mapper.toEvent(values, context, ordinal);
-}
-
-function orderValues(position: Position): readonly string[] | null {
-  const parsed = parsePosition(position);
-  return parsed.kind === 'snapshot' ? parsed.row : null;
+function mayNotLock(table: TableFacts, cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_PRIVILEGE',
+    `The user may not lock ${table.label} (${cause instanceof Error ? cause.message : String(cause)}), which start: 'snapshot' does for a moment.`,
+    `Run: grant select, lock tables on ${quoteName(table.schema)}.* to <user>; (with sql_mode ANSI_QUOTES).`,
+    { cause },
+  );
 }

@@ -84,12 +84,12 @@ class MysqlSource implements Source {
     connector: Connector,
     sql: Connection,
     open: OpenRequest,
-  ): Promise<Omit<LiveLogOptions, 'start' | 'proven'>> {
+  ): Promise<Omit<LiveLogOptions, 'start'>> {
     const config = this.#config;
     const facts = await inspectServer(connector, sql, config.metadata);
     const table = await findTable(sql, config.outbox);
     // A mapper of the catalog's columns throws for one that is missing, as it would for the log's.
-    new RowMapper(config.outbox, table.label, table.columns, config.nullKey);
+    new RowMapper(config.outbox, table.label, table.columns, config.nullKey, table.charsets);
     if (!facts.gtids && config.visibility === 'committed') {
       open.log.warn(
         {},

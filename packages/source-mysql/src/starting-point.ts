@@ -1,13 +1,15 @@
-import type { Offset, OpenRequest, SourceBatch, SourceIdentity } from '@strandline/core';
+import type { Offset, OpenRequest, SourceIdentity } from '@strandline/core';
+import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { checkIdentity, checkReachable, logPlaceOf, type MysqlIdentity } from './identity.js';
 import { insertedBetween } from './inserted-between.js';
 import type { LiveLogOptions, LogPlace } from './live-log.js';
 import { formatPosition, SNAPSHOT_START } from './position.js';
-import { RowMapper } from './row-mapper.js';
 import { readLogEnd, readLogStart } from './server.js';
-import { openSnapshot, readSnapshot, snapshotOrderColumns } from './snapshot.js';
+import { openSnapshot, type SnapshotSessions } from './snapshot.js';
+import { SnapshotPhase } from './snapshot-phase.js';
+import { snapshotOrder } from './snapshot-reader.js';
 
 /** Another process got in between: look at everything anew. */
 export class StartOverError extends Error {
@@ -19,10 +21,11 @@ export interface StartingPoint {
   readonly offset: Offset;
   readonly place: LogPlace;
   readonly identity: SourceIdentity;
-  readonly snapshot: (() => AsyncGenerator<SourceBatch>) | null;
+  /** What comes before the log: the rest of the start snapshot. */
+  readonly snapshot: SnapshotPhase | null;
 }
 
-type Live = Omit<LiveLogOptions, 'start' | 'proven'>;
+type Live = Omit<LiveLogOptions, 'start'>;
 
 /** Compares what was saved with what the server has. */
 export async function startingPoint(
@@ -72,7 +75,7 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
 }
 
 /** An XA transaction that was prepared before the start could commit after it, and its rows lie before. */
-async function refusePrepared(sql: Parameters<typeof queryRows>[0]): Promise<void> {
+async function refusePrepared(sql: Connection): Promise<void> {
   const prepared = await queryRows(sql, 'xa recover').catch(() => []);
   if (prepared.length === 0) return;
   throw mysqlError(
@@ -83,30 +86,21 @@ async function refusePrepared(sql: Parameters<typeof queryRows>[0]): Promise<voi
 }
 
 async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
-  const { connector, config, facts, table } = live;
-  // Whether there is an order to read in must be known first.
-  snapshotOrderColumns(table, config.outbox);
-  const sql = await connector.connect();
-  const locker = await connector.connect();
-  try {
-    await refusePrepared(locker);
-    const place = await openSnapshot(sql, locker, facts, table);
+  return withSnapshot(live, open, async (sessions, order) => {
+    await refusePrepared(sessions.locker);
+    const place = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
     const extra = snapshotIdentity(place);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: SNAPSHOT_START });
     if (offset.watermark !== SNAPSHOT_START)
       throw new StartOverError('another process made the first offset');
-    return {
-      offset,
-      place,
-      identity: extra,
-      snapshot: () => snapshotBatches(live, sql, place, SNAPSHOT_START, new Set()),
-    };
-  } catch (error) {
-    sql.destroy();
-    throw error;
-  } finally {
-    locker.destroy();
-  }
+    live.log.info(
+      { position: extra['snapshotAt'] },
+      'first start of this pipeline: reading the rows that are there',
+    );
+    const { sql } = sessions;
+    const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed: new Set() });
+    return { offset, place, identity: extra, snapshot };
+  });
 }
 
 /** The first snapshot is gone: a new one is read on after the watermark, without what the stream delivers. */
@@ -116,51 +110,44 @@ async function resumeSnapshot(
   saved: Offset,
   open: OpenRequest,
 ): Promise<StartingPoint> {
-  const { connector, facts, table } = live;
-  const first = placeOf(saved);
-  const sql = await connector.connect();
-  const locker = await connector.connect();
-  try {
-    await checkReachable(locker, facts, first, saved.watermark);
-    const now = await openSnapshot(sql, locker, facts, table);
-    const streamed = await insertedBetween(live, first, now);
-    const extra = snapshotIdentity(first);
+  const place = placeOf(saved);
+  return withSnapshot(live, open, async (sessions, order) => {
+    await checkReachable(sessions.locker, live.facts, place, saved.watermark);
+    const now = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
+    const streamed = await insertedBetween(live, place, now, open.signal);
+    const extra = snapshotIdentity(place);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: saved.watermark });
     if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
-    return {
-      offset,
-      place: first,
-      identity: extra,
-      snapshot: () => snapshotBatches(live, sql, first, saved.watermark, streamed),
-    };
-  } catch (error) {
-    sql.destroy();
-    throw error;
-  } finally {
-    locker.destroy();
-  }
+    const { sql } = sessions;
+    const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed });
+    return { offset, place, identity: extra, snapshot };
+  });
 }
 
-async function* snapshotBatches(
-  live: Live,
-  sql: Parameters<typeof readSnapshot>[0],
-  place: LogPlace,
-  after: string,
-  streamed: ReadonlySet<string>,
-): AsyncGenerator<SourceBatch> {
-  const { config, table, facts } = live;
-  const mapper = new RowMapper(config.outbox, table.label, table.columns, config.nullKey);
+/** The session of the snapshot lives on in the starting point; whatever fails ends it. */
+async function withSnapshot(
+  { connector, table, config }: Live,
+  { signal }: OpenRequest,
+  work: (sessions: SnapshotSessions, order: readonly string[]) => Promise<StartingPoint>,
+): Promise<StartingPoint> {
+  const locker = await connector.connect();
+  const abort = (): void => {
+    locker.destroy();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  let sql: Connection | null = null;
   try {
-    for await (const { events } of readSnapshot(sql, table, config.outbox, mapper, after)) {
-      yield { events: events.filter(({ id }) => !streamed.has(id)), passed: null };
-    }
-    const { at, executed } = place;
-    yield {
-      events: [],
-      passed: formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null }),
-    };
+    // Whether there is an order to read in must be known first.
+    const order = await snapshotOrder(locker, table, config.outbox);
+    sql = await connector.connect();
+    return await work({ sql, locker }, order);
+  } catch (error) {
+    sql?.destroy();
+    signal.throwIfAborted();
+    throw error;
   } finally {
-    sql.destroy();
+    signal.removeEventListener('abort', abort);
+    locker.destroy();
   }
 }
 

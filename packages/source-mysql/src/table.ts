@@ -1,4 +1,5 @@
 import type { Connection } from 'mysql2/promise';
+import { Charsets } from './charsets.js';
 import type { OutboxTable } from './config.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
@@ -11,6 +12,7 @@ export interface TableFacts {
   /** `schema.table`, for people. */
   readonly label: string;
   readonly columns: readonly ColumnType[];
+  readonly charsets: Charsets;
   /** Bodies of triggers that may write the outbox, with the tables that set them off. */
   readonly writers: readonly string[];
 }
@@ -51,7 +53,7 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
   }
   const columns = await queryRows(
     sql,
-    `select column_name as name, lower(column_type) as type from information_schema.columns
+    `select column_name as name, lower(column_type) as type, character_set_name as charset from information_schema.columns
      where table_schema = ? and table_name = ? order by ordinal_position`,
     [schema, name],
   );
@@ -67,8 +69,13 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
     label: `${schema}.${name}`,
     columns: columns.map((column) => {
       const columnName = column['name'] ?? '';
-      return { name: columnName, type: jsonColumns.has(columnName) ? 'json' : (column['type'] ?? '') };
+      const type = jsonColumns.has(columnName) ? 'json' : (column['type'] ?? '');
+      return { name: columnName, type, charset: column['charset'] ?? null };
     }),
+    charsets: await Charsets.read(
+      sql,
+      columns.map((column) => column['charset'] ?? null),
+    ),
     writers: triggers.map((trigger) => trigger['name'] ?? ''),
   };
 }
