@@ -49,7 +49,7 @@ export function createConnector(config: ConnectionOptions, connectTimeout: numbe
       // A connection that breaks while nobody awaits it emits an error; its users see it at their next query.
       connection.on('error', () => undefined);
       try {
-        for (const setting of SESSION) await connection.query(setting);
+        for (const sql of SESSION) await connection.query({ sql, timeout: connectTimeout });
         return connection;
       } catch (cause) {
         connection.destroy();

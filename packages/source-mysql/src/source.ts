@@ -54,6 +54,7 @@ class MysqlSource implements Source {
       const live = await this.#inspect(connector, sql, open);
       ownership = await Ownership.take(
         connector,
+        config.silenceTimeout,
         live.table.label,
         open.pipeline,
         config.standby,

@@ -141,7 +141,11 @@ export class MysqlStream implements SourceStream {
   async #openGate(): Promise<VisibilityGate> {
     if (this.#gate !== null) return this.#gate;
     this.#sql = await this.#parts.live.connector.connect();
-    this.#gate = new VisibilityGate(this.#sql, this.#parts.live.facts);
+    this.#gate = new VisibilityGate(
+      this.#sql,
+      this.#parts.live.facts,
+      this.#parts.live.config.silenceTimeout,
+    );
     return this.#gate;
   }
 

@@ -16,12 +16,14 @@ const PATIENCE = [0, 0, 1, 2, 5, 10, 20, 50, 100];
 export class VisibilityGate {
   readonly #sql: Connection;
   readonly #facts: ServerFacts;
+  readonly #silenceTimeout: number;
   #visible: Executed | null = null;
   #questions = 0;
 
-  constructor(sql: Connection, facts: ServerFacts) {
+  constructor(sql: Connection, facts: ServerFacts, silenceTimeout: number) {
     this.#sql = sql;
     this.#facts = facts;
+    this.#silenceTimeout = silenceTimeout;
   }
 
   /** How often the server was asked: the cost of the gate. */
@@ -37,8 +39,23 @@ export class VisibilityGate {
       const patience = PATIENCE[Math.min(round, PATIENCE.length - 1)] ?? 0;
       if (patience > 0) await new Promise((resolve) => setTimeout(resolve, patience));
       this.#questions += 1;
-      this.#visible = parseExecuted(this.#facts.flavour, await this.#ask());
+      this.#visible = parseExecuted(this.#facts.flavour, await this.#answered());
     }
+  }
+
+  /** The dump's heartbeats say nothing of this connection, which can be dead without a word. */
+  async #answered(): Promise<string> {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error('Connection lost: no word from the server'));
+      }, this.#silenceTimeout).unref();
+    });
+    const answer = this.#ask();
+    answer.catch(() => undefined); // when it comes too late
+    return Promise.race([answer, silence]).finally(() => {
+      clearTimeout(timer);
+    });
   }
 
   async #ask(): Promise<string> {
