@@ -68,7 +68,9 @@ export interface AssemblerOptions {
   /** The mapper of the layout that a table map tells. */
   mapperFor(map: TableMapEvent): RowMapper;
   /** Does a statement that changes rows touch the outbox? It has no rows to read then. */
-  touchesOutbox(statement: string): boolean;
+  touchesOutbox(statement: string, database: string): boolean;
+  /** A statement of another kind was logged, such as DDL. Throws when rows can't be told any more behind it. */
+  statement(text: string, database: string, place: GroupPlace): void;
 }
 
 export interface AssemblerSink {
@@ -156,7 +158,7 @@ export class Assembler {
     }
     if (type !== EVENT_TYPES.loadQuery) throw this.#unknown(type);
     const text = body.toString('latin1');
-    if (this.#options.touchesOutbox(text)) throw this.#statementError('LOAD DATA');
+    if (this.#options.touchesOutbox(text, '')) throw this.#statementError('LOAD DATA');
   }
 
   event(event: BinlogEvent): void {
@@ -304,11 +306,12 @@ export class Assembler {
         this.#rollbackTo(statement.name);
         return;
       case 'change':
-        if (this.#options.touchesOutbox(statement.text))
+        if (this.#options.touchesOutbox(statement.text, event.schema))
           throw this.#statementError(firstWords(statement.text));
         this.#passStatement(event);
         return;
       default:
+        this.#options.statement(event.query, event.schema, this.#group ?? { gtid: '', at: this.#end });
         this.#passStatement(event);
     }
   }

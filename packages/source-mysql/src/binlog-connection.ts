@@ -238,6 +238,8 @@ export class BinlogConnection {
     let dumping = false;
     connection.handlePacket = (packet) => {
       this.#heardAt = performance.now();
+      // More may be in what was received with it.
+      if (this.#ended) return;
       // A paused connection keeps the packet, and it comes here again.
       if (packet === undefined || this.#isHeld(connection)) {
         handle(packet);
@@ -288,13 +290,13 @@ export class BinlogConnection {
     try {
       while (this.#inner !== null && connection !== null && !this.#isHeld(connection)) {
         const { packet, events } = this.#inner;
-        const { value, done } = events.next();
-        if (done === true) {
+        const next = events.next();
+        if (next.done === true) {
           this.#inner = null;
           return;
         }
         connection.sequenceId = packet.sequenceId;
-        this.#handle?.(innerPacket(packet, value, this.#assumedChecksum));
+        this.#handle?.(innerPacket(packet, next.value, this.#assumedChecksum));
       }
     } catch (error) {
       this.fail(error);

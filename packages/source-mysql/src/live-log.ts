@@ -1,15 +1,18 @@
 import type { Logger } from '@strandline/core';
-import { Assembler, type Reading } from './assembler.js';
+import { Assembler, type GroupPlace, type Reading } from './assembler.js';
 import type { TableMapEvent } from './binlog-events.js';
 import { BinlogConnection, undecodable } from './binlog-connection.js';
 import type { MysqlConfig } from './config.js';
 import { withSession, type Connector } from './connection.js';
 import { mysqlError, MysqlSourceError } from './errors.js';
 import type { Pending } from './pending.js';
-import type { FilePosition } from './position.js';
+import { parseExecuted } from './gtids.js';
+import { layoutProblem } from './layout-check.js';
+import { changed, changesLayout } from './layout-scan.js';
+import { compareFiles, type FilePosition } from './position.js';
 import { RowMapper } from './row-mapper.js';
-import type { ServerFacts } from './server.js';
-import { touches, type TableFacts } from './table.js';
+import type { LogEnd, ServerFacts } from './server.js';
+import type { TableFacts } from './table.js';
 import { loggedColumns, refuseUnknownTypes, sameColumns, tune } from './tuning.js';
 import type { ColumnType } from './values.js';
 
@@ -25,6 +28,8 @@ export interface LiveLogOptions {
   readonly table: TableFacts;
   readonly serverId: number;
   readonly start: LogPlace;
+  /** Up to where the table's columns of now take in its changes; needed where the log has no column names. */
+  readonly layouts?: LogEnd;
   readonly pending: Pending;
   readonly log: Logger;
 }
@@ -108,7 +113,11 @@ export class LiveLog {
         gtids: facts.gtids,
         reading,
         mapperFor: (map) => this.#mapperFor(map),
-        touchesOutbox: (statement) => touches(table, statement),
+        touchesOutbox: (statement, database) => table.writers.mayWrite(statement, database),
+        statement: (statement, database, place) => {
+          table.writers.learn(statement, database);
+          this.#refuseChange(statement, database, place);
+        },
       },
       {
         event: (event, context) => {
@@ -175,6 +184,18 @@ export class LiveLog {
     this.#dump?.connection.close();
   }
 
+  /** Without names in the log, rows behind a change of the table are read only by who knows its columns then. */
+  #refuseChange(statement: string, database: string, { gtid, at }: GroupPlace): void {
+    const { config, table, layouts, facts } = this.#options;
+    if (config.metadata === 'full' || !changesLayout(table, statement, database)) return;
+    const isKnown =
+      layouts !== undefined &&
+      (gtid === ''
+        ? compareFiles(at, layouts.at) < 0
+        : parseExecuted(facts.flavour, layouts.executed).contains(gtid));
+    if (!isKnown) throw changed(table, `at ${at.file}:${String(at.offset)}`);
+  }
+
   /** The mapper of a table map: by its own column names, or by the catalog's when it carries none. */
   #mapperFor(map: TableMapEvent): RowMapper {
     const { table, config } = this.#options;
@@ -196,11 +217,9 @@ export class LiveLog {
           'MYSQL_ROW_METADATA',
           'carries no column names (binlog_row_metadata = MINIMAL)',
         );
-      if (map.columnCount === table.columns.length) return table.columns;
-      throw this.#layoutError(
-        'MYSQL_TABLE_CHANGED',
-        `has ${String(map.columnCount)} columns, the table has ${String(table.columns.length)}`,
-      );
+      const problem = layoutProblem(map, table.columns, table.charsets);
+      if (problem === null) return table.columns;
+      throw this.#layoutError('MYSQL_TABLE_CHANGED', problem);
     }
     const columns = loggedColumns(map, table.columns, table.charsets);
     const known = this.#columns;

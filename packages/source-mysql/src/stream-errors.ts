@@ -5,11 +5,22 @@ import { mysqlError } from './errors.js';
 /** ER_MASTER_FATAL_ERROR_READING_BINLOG / ER_SOURCE_FATAL_ERROR_READING_BINLOG: many things under one number. */
 const FATAL_READING_BINLOG = 1236;
 
+/** Of a login, a database, a table, a global privilege, a routine. */
+const DENIED = new Set([1044, 1045, 1142, 1227, 1370, 1698]);
+
 /** Explains why the server refused the dump, for a reason that no retry changes. */
 export function streamError(error: unknown, position: string): Error {
   if (error instanceof StrandlineError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (errnoOf(error) === FATAL_READING_BINLOG) return fatalReading(message, position, error);
+  if (DENIED.has(errnoOf(error))) {
+    return mysqlError(
+      'MYSQL_PRIVILEGE',
+      `The user may not do what is needed to read the binlog (${message}).`,
+      'Run: grant replication slave, replication client on *.* to <user>; and grant select on the outbox table (MariaDB: also grant binlog monitor).',
+      { cause: error, position },
+    );
+  }
   return mysqlError(
     'MYSQL_STREAM',
     `The server refused to stream its binlog (${message}).`,

@@ -13,15 +13,17 @@ import { isTransient } from './connect-errors.js';
 import { parseExecuted, type Executed } from './gtids.js';
 import { placeAfter, type MysqlIdentity } from './identity.js';
 import { LiveLog, type LiveLogOptions, type LogPlace } from './live-log.js';
+import { scanLayouts } from './layout-scan.js';
 import type { Ownership } from './lock.js';
 import type { Pending } from './pending.js';
 import { compareLog, parsePosition, type LogPosition } from './position.js';
 import type { SnapshotPhase } from './snapshot-phase.js';
+import type { LogEnd } from './server.js';
 import { streamError } from './stream-errors.js';
 import { VisibilityGate } from './visibility-gate.js';
 
 export interface StreamParts {
-  readonly live: Omit<LiveLogOptions, 'start'>;
+  readonly live: Omit<LiveLogOptions, 'start' | 'layouts'>;
   readonly identity: MysqlIdentity;
   readonly offset: Offset;
   readonly start: LogPlace;
@@ -45,6 +47,7 @@ export class MysqlStream implements SourceStream {
   /** After a reconnect: what comes first was handed over before. */
   #catchingUp = false;
   #live: LiveLog | null = null;
+  #layouts: LogEnd | null = null;
   #resume: LogPosition | null = null;
   #inSnapshot: boolean;
   #reconnecting = false;
@@ -62,14 +65,20 @@ export class MysqlStream implements SourceStream {
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
-    if (this.#parts.snapshot !== null) yield* this.#readSnapshot(this.#parts.snapshot.read());
-    while (!this.#isClosed()) {
-      try {
-        yield* this.#readLog();
-      } catch (error) {
-        if (this.#isClosed()) return;
-        await this.#recover(error);
+    try {
+      if (this.#parts.snapshot !== null) yield* this.#readSnapshot(this.#parts.snapshot.read());
+      while (!this.#isClosed()) {
+        try {
+          yield* this.#readLog();
+        } catch (error) {
+          if (this.#isClosed()) return;
+          await this.#recover(error);
+        }
       }
+    } finally {
+      // `close` does not see what was still being opened.
+      this.#live?.close();
+      this.#sql?.destroy();
     }
   }
 
@@ -189,7 +198,10 @@ export class MysqlStream implements SourceStream {
 
   async #connect(): Promise<LiveLog> {
     const start = this.#resume === null ? this.#parts.start : placeAfter(this.#resume);
-    const live = new LiveLog({ ...this.#parts.live, start });
+    if (this.#parts.live.config.metadata === 'minimal')
+      this.#layouts ??= await scanLayouts(this.#parts.live, start, this.#closing.signal);
+    const layouts = this.#layouts === null ? {} : { layouts: this.#layouts };
+    const live = new LiveLog({ ...this.#parts.live, start, ...layouts });
     try {
       await live.start();
     } catch (error) {

@@ -3,6 +3,7 @@ import { Charsets } from './charsets.js';
 import type { OutboxTable } from './config.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
+import { OutboxWriters } from './outbox-writers.js';
 import type { ColumnType } from './values.js';
 
 /** The outbox table as the catalog has it. */
@@ -13,8 +14,7 @@ export interface TableFacts {
   readonly label: string;
   readonly columns: readonly ColumnType[];
   readonly charsets: Charsets;
-  /** Bodies of triggers that may write the outbox, with the tables that set them off. */
-  readonly writers: readonly string[];
+  readonly writers: OutboxWriters;
 }
 
 export async function findTable(sql: Connection, outbox: OutboxTable): Promise<TableFacts> {
@@ -58,11 +58,6 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
     [schema, name],
   );
   const jsonColumns = await jsonTextColumns(sql, schema, name);
-  const triggers = await queryRows(
-    sql,
-    `select event_object_table as name from information_schema.triggers where action_statement like ?`,
-    [`%${name}%`],
-  );
   return {
     schema: table['schema'] ?? schema,
     name: table['name'] ?? name,
@@ -76,7 +71,7 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
       sql,
       columns.map((column) => column['charset'] ?? null),
     ),
-    writers: triggers.map((trigger) => trigger['name'] ?? ''),
+    writers: await OutboxWriters.read(sql, table['schema'] ?? schema, table['name'] ?? name),
   };
 }
 
@@ -90,14 +85,4 @@ async function jsonTextColumns(sql: Connection, schema: string, table: string): 
   );
   const names = checks.map((check) => /json_valid\(`([^`]+)`\)/i.exec(check['clause'] ?? '')?.[1]);
   return new Set(names.filter((name) => name !== undefined));
-}
-
-/**
- * Whether a statement in the log may have written the outbox: it names the table, or a table whose triggers
- * do, or it calls a routine, which may do anything.
- */
-export function touches(table: TableFacts, statement: string): boolean {
-  const text = statement.toLowerCase();
-  if (/^\s*(call|select|do)\b/.test(text)) return true;
-  return [table.name, ...table.writers].some((name) => text.includes(name.toLowerCase()));
 }
