@@ -1,4 +1,5 @@
 import type { OutboxEvent } from '@strandline/core';
+import { startMariadb, startMysql } from '@strandline/servers';
 import {
   testMysqlDatabase,
   TestLog,
@@ -433,57 +434,258 @@ async function insert(db: TestMysqlDatabase, statements: readonly string[]): Pro
   }
 }
 
+/** Stores each value before the start and again after, and tells what came out otherwise than expected. */
+async function misread(
+  db: TestMysqlDatabase,
+  group: readonly Case[],
+  more: Partial<Parameters<typeof mysql>[0]> = {},
+): Promise<readonly string[]> {
+  const cases = group.filter(({ only }) => only === undefined || only === db.kind);
+  if (cases.length === 0) return [];
+  const names = cases.map((_case, index) => `c${String(index)}`);
+  const columns = cases.map(({ type }, index) => `${names[index] ?? ''} ${type}`);
+  await insert(db, [
+    `create table outbox (id bigint auto_increment primary key, k int, ${columns.join(', ')}) character set utf8mb4 row_format=dynamic`,
+  ]);
+  const count = Math.max(...cases.map(({ values }) => values.length));
+  const rows = Array.from({ length: count + 1 }, (_row, row) => {
+    const values = cases.map(({ values: all }) => all[row]?.[0] ?? 'null');
+    return `insert into outbox (k, ${names.join(', ')}) values (${[String(row), ...values].join(', ')})`;
+  });
+  await insert(db, rows);
+
+  const events: OutboxEvent[] = [];
+  const outbox = { table: 'outbox', id: 'id', key: 'k', columns: names };
+  await using pipeline = valuesPipeline(db, outbox, events, more);
+  await pipeline.start();
+  await waitUntil('the snapshot is handled', () => events.length === rows.length);
+  await insert(db, rows);
+  await Promise.race([
+    waitUntil('the stream is handled', () => events.length === 2 * rows.length),
+    pipeline.finished,
+  ]);
+
+  const half = (from: number): Map<number, OutboxEvent> =>
+    new Map(events.slice(from, from + rows.length).map((event) => [Number(event.key), event]));
+  const [snapshot, stream] = [half(0), half(rows.length)];
+  const wrong: string[] = [];
+  cases.forEach(({ type, values }, index) => {
+    for (let row = 0; row <= count; row += 1) {
+      const name = names[index] ?? '';
+      const expected = row < values.length ? values[row]?.[1] : null;
+      const before = snapshot.get(row)?.columns[name];
+      const after = stream.get(row)?.columns[name];
+      const free = row < values.length && expected === null;
+      if (before !== after || (!free && after !== expected)) {
+        const short = (text: string | null | undefined): string => JSON.stringify(text ?? null).slice(0, 100);
+        wrong.push(
+          `${type.slice(0, 60)} ${short(values[row]?.[0])}: ${short(before)} in the snapshot, ${short(after)} in the stream, expected ${short(expected)}`,
+        );
+      }
+    }
+  });
+  return wrong;
+}
+
 describe.each(['mysql', 'mariadb'] as const)('lossless values of %s', (kind) => {
   test.each(Object.entries(GROUPS))('%s', async (_, group) => {
-    const cases = group.filter(({ only }) => only === undefined || only === kind);
-    if (cases.length === 0) return;
     await using db = await testMysqlDatabase(kind);
-    const names = cases.map((_case, index) => `c${String(index)}`);
-    const columns = cases.map(({ type }, index) => `${names[index] ?? ''} ${type}`);
-    await insert(db, [
-      `create table outbox (id bigint auto_increment primary key, k int, ${columns.join(', ')}) character set utf8mb4 row_format=dynamic`,
-    ]);
-    const count = Math.max(...cases.map(({ values }) => values.length));
-    const rows = Array.from({ length: count + 1 }, (_row, row) => {
-      const values = cases.map(({ values: all }) => all[row]?.[0] ?? 'null');
-      return `insert into outbox (k, ${names.join(', ')}) values (${[String(row), ...values].join(', ')})`;
-    });
-    await insert(db, rows);
+    expect(await misread(db, group)).toEqual([]);
+  });
 
+  test('all of them where the log has no names of columns', async () => {
+    const start = kind === 'mysql' ? startMysql : startMariadb;
+    await using server = await start({ settings: { 'binlog-row-metadata': 'MINIMAL' } });
+    for (const group of Object.values(GROUPS)) {
+      await using db = await testMysqlDatabase(kind, server.url);
+      expect(await misread(db, group, { metadata: 'minimal' })).toEqual([]);
+    }
+  });
+});
+
+/** Types of a key, with two values that tell apart what a lossy reading makes one. */
+const KEYS: readonly {
+  readonly type: string;
+  readonly keys: readonly [string, string];
+  readonly only?: MysqlServerKind;
+}[] = [
+  { type: 'bigint unsigned', keys: ['18446744073709551615', '18446744073709551614'] },
+  { type: 'decimal(30,2)', keys: ['-9007199254740993.01', '-9007199254740993.02'] },
+  { type: 'double', keys: ['0.30000000000000004', '0.3'] },
+  { type: 'float', keys: ['16777215', '16777216'] },
+  {
+    type: 'binary(16)',
+    keys: ["x'0000000000000000000000000000c300'", "x'0000000000000000000000000000c200'"],
+  },
+  { type: 'varbinary(4)', keys: ["x'00'", "x'0000'"] },
+  { type: 'bit(64)', keys: ['18446744073709551615', '18446744073709551614'] },
+  { type: 'char(9) character set latin1', keys: ["x'81'", "x'8d'"] },
+  { type: 'varchar(9) collate utf8mb4_bin', keys: ["'é'", "'e\u0301'"] },
+  { type: "enum('a','b')", keys: ["'a'", "'other'"] },
+  { type: "set('a','b')", keys: ["'a,b'", "''"] },
+  { type: 'datetime(6)', keys: ["'2026-11-30 01:02:03.000001'", "'2026-11-30 01:02:03.000002'"] },
+  { type: 'timestamp(6) null', keys: ["'2026-11-30 01:02:03.000001'", "'0000-00-00'"] },
+  { type: 'time(6)', keys: ["'-00:00:00.000001'", "'00:00:00.000001'"] },
+  { type: 'date', keys: ["'0000-00-00'", "'2026-00-00'"] },
+  { type: 'year', keys: ["'0000'", '1901'] },
+  { type: 'json', keys: ["'9007199254740993'", "'9007199254740992'"] },
+  {
+    type: 'uuid',
+    keys: ["'6ba7b810-9dad-11d1-80b4-00c04fd430c8'", "'123e4567-e89b-42d3-a456-426614174000'"],
+    only: 'mariadb',
+  },
+  { type: 'inet6', keys: ["'::1'", "'::'"], only: 'mariadb' },
+];
+
+describe.each(['mysql', 'mariadb'] as const)('what an event of %s carries', (kind) => {
+  test('keys, ids, types, headers and payloads are the same in the snapshot and in the stream', async () => {
+    await using db = await testMysqlDatabase(kind);
+    for (const { type, keys, only } of KEYS) {
+      if (only !== undefined && only !== kind) continue;
+      await db.pool.query('drop table if exists outbox');
+      await insert(db, [
+        `create table outbox (n int auto_increment primary key, v ${type}, w ${type}, payload json, headers json)`,
+      ]);
+      const rows = keys.map(
+        (key) =>
+          `insert into outbox (v, w, payload, headers) values (${key}, ${keys[0]}, '{"a": [1.5]}', '{"h": "é"}')`,
+      );
+      await insert(db, rows);
+      const events: OutboxEvent[] = [];
+      await using pipeline = valuesPipeline(
+        db,
+        {
+          table: 'outbox',
+          id: 'v',
+          key: ['v', 'w'],
+          type: 'w',
+          payload: 'payload',
+          headers: 'headers',
+          columns: ['v'],
+          snapshotOrder: ['n'],
+        },
+        events,
+      );
+      await pipeline.start();
+      await insert(db, rows);
+      await Promise.race([waitUntil(`all of ${type}`, () => events.length === 4), pipeline.finished]);
+      const views = events.map(({ id, key, type: kindOf, payload, payloadText, headers, columns }) => ({
+        ...{ id, key, kindOf, payload, payloadText, headers, columns },
+      }));
+      const sorted = (some: typeof views): typeof views => some.sort((a, b) => (a.id < b.id ? -1 : 1));
+      const [before, after] = [sorted(views.slice(0, 2)), sorted(views.slice(2))];
+      expect(after, type).toEqual(before);
+      expect(new Set(views.map(({ key }) => key)).size, type).toBe(2);
+      expect(views[0], type).toMatchObject({ payload: { a: [1.5] }, headers: { h: 'é' } });
+      expect(JSON.parse(views[0]?.key ?? ''), type).toEqual([views[0]?.id, views[0]?.kindOf]);
+    }
+  });
+
+  test('a binary payload is bytes, another one is text or JSON', async () => {
+    await using db = await testMysqlDatabase(kind);
+    await insert(db, [
+      'create table outbox (id int auto_increment primary key, k int, payload blob, t longtext)',
+    ]);
+    const row = `insert into outbox (k, payload, t) values (1, x'00ff', '{"a": 1}'), (2, null, null), (3, '', '')`;
+    await insert(db, [row]);
     const events: OutboxEvent[] = [];
     await using pipeline = valuesPipeline(
       db,
-      { table: 'outbox', id: 'id', key: 'k', columns: names },
+      { table: 'outbox', id: 'id', key: 'k', payload: 'payload' },
       events,
     );
     await pipeline.start();
-    await waitUntil('the snapshot is handled', () => events.length === rows.length);
-    await insert(db, rows);
-    await Promise.race([
-      waitUntil('the stream is handled', () => events.length === 2 * rows.length),
-      pipeline.finished,
-    ]);
-
-    const half = (from: number): Map<number, OutboxEvent> =>
-      new Map(events.slice(from, from + rows.length).map((event) => [Number(event.key), event]));
-    const [snapshot, stream] = [half(0), half(rows.length)];
-    const wrong: string[] = [];
-    cases.forEach(({ type, values }, index) => {
-      for (let row = 0; row <= count; row += 1) {
-        const name = names[index] ?? '';
-        const expected = row < values.length ? values[row]?.[1] : null;
-        const before = snapshot.get(row)?.columns[name];
-        const after = stream.get(row)?.columns[name];
-        const free = row < values.length && expected === null;
-        if (before !== after || (!free && after !== expected)) {
-          const short = (text: string | null | undefined): string =>
-            JSON.stringify(text ?? null).slice(0, 100);
-          wrong.push(
-            `${type.slice(0, 60)} ${short(values[row]?.[0])}: ${short(before)} in the snapshot, ${short(after)} in the stream, expected ${short(expected)}`,
-          );
-        }
-      }
-    });
-    expect(wrong).toEqual([]);
+    await insert(db, [row]);
+    await waitUntil('all are handled', () => events.length === 6);
+    const payloads = events.map(({ payload }) => payload);
+    expect(payloads.slice(0, 3)).toEqual([Buffer.from([0, 255]), null, Buffer.alloc(0)]);
+    expect(payloads.slice(3)).toEqual(payloads.slice(0, 3));
   });
+
+  test('columns of any name and place: invisible, generated, odd, in another case', async () => {
+    await using db = await testMysqlDatabase(kind);
+    await insert(db, [
+      `create table \`out ""'box?\` (
+         \`__proto__\` int auto_increment primary key, \`Tenant ID\` varchar(9) invisible default 't', \`é"\` int,
+         \`0\` varchar(9) as (concat('s', \`é"\`)) stored, \`?\` varchar(9) as (concat('v', \`é"\`)) virtual,
+         \`constructor\` int default 7, \`日本\` text)`,
+    ]);
+    const row = 'insert into `out ""\'box?` (`é"`, `日本`) values (1, \'x\')';
+    await insert(db, [row]);
+    const columns = ['TENANT id', 'É"', '0', '?', 'constructor', '日本'];
+    const events: OutboxEvent[] = [];
+    await using pipeline = valuesPipeline(
+      db,
+      { table: `out ""'box?`, id: '__PROTO__', key: (cells) => cells['Tenant ID'] ?? null, columns },
+      events,
+    );
+    await pipeline.start();
+    await insert(db, [row]);
+    await Promise.race([waitUntil('both are handled', () => events.length === 2), pipeline.finished]);
+    expect(events.map(({ id, key }) => [id, key])).toEqual([
+      ['1', 't'],
+      ['2', 't'],
+    ]);
+    const expected = { 'TENANT id': 't', 'É"': '1', '0': 's1', '?': 'v1', constructor: '7', 日本: 'x' };
+    expect(events.map((event) => event.columns)).toEqual([expected, expected]);
+  });
+
+  test('bytes that are no character of their charset stop the pipeline with the column named', async () => {
+    await using db = await testMysqlDatabase(kind);
+    await insert(db, [
+      'create table outbox (id int auto_increment primary key, k varchar(9) character set cp1251)',
+    ]);
+    const events: OutboxEvent[] = [];
+    await using pipeline = valuesPipeline(db, { table: 'outbox', id: 'id', key: 'k' }, events);
+    await pipeline.start();
+    await insert(db, ["insert into outbox (k) values ('я')", "insert into outbox (k) values (x'98'), ('я')"]);
+    await expect(pipeline.finished).rejects.toMatchObject({
+      code: 'MYSQL_DECODE',
+      message: expect.stringContaining('column k') as string,
+    });
+    expect(events.map(({ key }) => key)).toEqual(['я']);
+    const snapshot = valuesPipeline(db, { table: 'outbox', id: 'id', key: 'k' }, events);
+    await expect(snapshot.start().then(() => snapshot.finished)).rejects.toMatchObject({
+      code: 'MYSQL_DECODE',
+    });
+  });
+
+  test('a column that gets another type or charset while the stream runs is read by what the log says', async () => {
+    await using db = await testMysqlDatabase(kind);
+    await insert(db, [
+      'create table outbox (id int auto_increment primary key, k varchar(30) character set utf8mb4)',
+    ]);
+    const events: OutboxEvent[] = [];
+    await using pipeline = valuesPipeline(db, { table: 'outbox', id: 'id', key: 'k' }, events);
+    await pipeline.start();
+    await insert(db, [
+      "insert into outbox (k) values ('〜')",
+      'alter table outbox modify k varchar(30) character set sjis',
+      "insert into outbox (k) values ('〜')",
+      'alter table outbox add first_of_all int first, modify k varchar(30) character set utf16',
+      "insert into outbox (k) values ('〜')",
+      'alter table outbox drop k, add k bigint unsigned',
+      'insert into outbox (k) values (18446744073709551615)',
+    ]);
+    await Promise.race([waitUntil('all are handled', () => events.length === 4), pipeline.finished]);
+    const keys = events.map(({ key }) => key).sort();
+    expect(keys).toEqual(['18446744073709551615', '〜', '〜', '〜']);
+  });
+});
+
+test('a vector of MySQL, which the library can not skip, stops the pipeline with the column named', async () => {
+  await using db = await testMysqlDatabase('mysql');
+  await insert(db, [
+    'create table outbox (id int auto_increment primary key, k varchar(9), embedding vector(2), w varchar(9))',
+  ]);
+  const events: OutboxEvent[] = [];
+  await using pipeline = valuesPipeline(db, { table: 'outbox', id: 'id', key: 'k' }, events);
+  const started = pipeline.start();
+  await started.catch(() => undefined);
+  await insert(db, ["insert into outbox (k, embedding, w) values ('a', string_to_vector('[1,2]'), 'b')"]);
+  await expect(Promise.all([started, pipeline.finished])).rejects.toMatchObject({
+    code: 'MYSQL_DECODE',
+    message: expect.stringContaining('embedding') as string,
+  });
+  expect(events).toEqual([]);
 });

@@ -75,7 +75,9 @@ export class SnapshotReader {
     const { table } = this.#request;
     const order = this.#order.map(({ sqlName, codec }) => codec.select(sqlName));
     const mapped = [...this.#mapper.mapped.values()].map(({ name, codec }) => codec.select(quoteName(name)));
-    return `select ${[...order, ...mapped].join(', ')} from ${quoteName(table.schema)}.${quoteName(table.name)}`;
+    // The client refuses some names of columns; these are names that no column has, for the order's sake.
+    const cells = [...order, ...mapped].map((cell, index) => `${cell} as "strandline cell ${String(index)}"`);
+    return `select ${cells.join(', ')} from ${quoteName(table.schema)}.${quoteName(table.name)}`;
   }
 
   #orderBy(direction: '' | ' desc'): string {
@@ -166,8 +168,8 @@ function orderValues(position: Position): readonly string[] | null {
 }
 
 /**
- * The columns that order the snapshot, made unique at the end: by the id, or by the primary key where the id has no
- * unique index. Throws `MYSQL_SNAPSHOT_ORDER` when there is no sensible default, or no unique order.
+ * The columns that order the snapshot, made unique at the end where they are not: by the id, or by the primary key
+ * where the id has no unique index. Throws `MYSQL_SNAPSHOT_ORDER` when there is no sensible default, or no unique order.
  */
 export async function snapshotOrder(
   sql: Connection,
@@ -185,11 +187,12 @@ export async function snapshotOrder(
       "Say in which order start: 'snapshot' shall read the rows that are there: outbox: { snapshotOrder: ['created_at'] }.",
     );
   }
-  const order = [...(outbox.snapshotOrder ?? []).map(spelled), id];
+  const order = (outbox.snapshotOrder ?? []).map(spelled);
   const unique = await uniqueIndexes(sql, table);
-  const within = (columns: readonly string[]): boolean => columns.every((column) => order.includes(column));
-  if (![...unique.values()].some(within))
-    order.push(...(unique.get('PRIMARY') ?? noUniqueOrder(table, order)));
+  const isUnique = (): boolean =>
+    [...unique.values()].some((columns) => columns.every((column) => order.includes(column)));
+  if (!isUnique()) order.push(id);
+  if (!isUnique()) order.push(...(unique.get('PRIMARY') ?? noUniqueOrder(table, order)));
   const result = [...new Set(order)];
   for (const name of result) orderColumn(table, name);
   return result;

@@ -1,6 +1,7 @@
 import type { Connection } from 'mysql2/promise';
 import { Charsets } from './charsets.js';
 import type { OutboxTable } from './config.js';
+import { errnoOf } from './connect-errors.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { OutboxWriters } from './outbox-writers.js';
@@ -75,14 +76,18 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
   };
 }
 
-/** MariaDB's JSON is a text column with a check that its text is JSON. */
+const ER_BAD_FIELD = 1054;
+
+/** MariaDB's JSON is a text column with a check that its text is JSON; MySQL has no column checks listed so. */
 async function jsonTextColumns(sql: Connection, schema: string, table: string): Promise<ReadonlySet<string>> {
   const checks = await queryRows(
     sql,
-    `select check_clause as clause from information_schema.check_constraints
-     where constraint_schema = ? and check_clause like '%json_valid(%'`,
+    `select constraint_name as name from information_schema.check_constraints
+     where constraint_schema = ? and table_name = ? and level = 'Column' and check_clause like 'json_valid(%'`,
     [schema, table],
-  );
-  const names = checks.map((check) => /json_valid\(`([^`]+)`\)/i.exec(check['clause'] ?? '')?.[1]);
-  return new Set(names.filter((name) => name !== undefined));
+  ).catch((error: unknown) => {
+    if (errnoOf(error) === ER_BAD_FIELD) return [];
+    throw error;
+  });
+  return new Set(checks.map((check) => check['name'] ?? ''));
 }
