@@ -11,6 +11,8 @@ interface LoggedLayout {
 }
 
 interface LoggedColumn {
+  /** Of ENUM and SET, which the map itself calls STRING. The library takes it away once it has looked. */
+  readonly type?: number;
   readonly max_length?: number;
   readonly precision?: number;
   readonly decimals?: number;
@@ -39,19 +41,20 @@ const CODES: Readonly<Record<string, readonly number[]>> = {
   uuid: [254],
   inet4: [254],
   inet6: [254],
-  varchar: [15],
-  varbinary: [15],
+  // The second ones are of MariaDB's compressed columns.
+  varchar: [15, 141],
+  varbinary: [15, 141],
   enum: [247],
   set: [248],
   json: [245, 252],
-  tinyblob: [252],
-  tinytext: [252],
-  blob: [252],
-  text: [252],
-  mediumblob: [252],
-  mediumtext: [252],
-  longblob: [252],
-  longtext: [252],
+  tinyblob: [252, 140],
+  tinytext: [252, 140],
+  blob: [252, 140],
+  text: [252, 140],
+  mediumblob: [252, 140],
+  mediumtext: [252, 140],
+  longblob: [252, 140],
+  longtext: [252, 140],
 };
 
 /** Bytes of the length in front of a value. */
@@ -96,17 +99,18 @@ export function layoutProblem(
 function fits(column: ColumnType, layout: LoggedLayout, at: number, charsets: Charsets): boolean {
   const base = baseType(column.type);
   const codes = CODES[base];
-  const code = layout.columnTypes[at] ?? -1;
+  const code = layout.columnsMetadata[at]?.type ?? layout.columnTypes[at] ?? -1;
   if (codes === undefined) return true;
   if (!codes.includes(code)) return false;
   const signed = layout.signedness?.[at];
   if (signed !== undefined && base !== 'year' && signed !== /unsigned|zerofill/.test(column.type))
     return false;
   const id = layout._columnCharsetIds?.[at];
-  const charset = id === undefined ? null : charsets.ofCollation(id);
-  if (charset !== null && charset !== 'binary' && column.charset !== null && charset !== column.charset)
+  const charset = id === undefined ? undefined : charsets.ofCollation(id);
+  if (charset !== undefined && charset !== 'binary' && column.charset !== null && charset !== column.charset)
     return false;
-  return fitsSize(column, base, layout.columnsMetadata[at] ?? {});
+  // A compressed value is a byte longer than declared at most.
+  return code === 141 || fitsSize(column, base, layout.columnsMetadata[at] ?? {});
 }
 
 function fitsSize({ type, charset }: ColumnType, base: string, logged: LoggedColumn): boolean {
