@@ -103,9 +103,11 @@ export class TcpProxy implements AsyncDisposable {
       to.on('drain', () => {
         if (!pair.frozen) from.resume();
       });
-      from.on('error', () => to.destroy());
+      // Of a dead connection neither end hears that the other is gone.
+      from.on('error', () => {
+        if (!pair.frozen) to.destroy();
+      });
       from.on('close', () => {
-        // Of a dead connection neither end hears that the other is gone.
         if (pair.frozen) return;
         this.#pairs.delete(pair);
         to.destroy();
