@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Offset } from '@strandline/core';
+import { startMariadb } from '@strandline/servers';
 import {
   checkHistory,
   createMysqlOutbox,
@@ -499,5 +500,47 @@ describe.each(['mysql', 'mariadb'] as const)("%s: visibility 'committed'", (kind
     await waitUntil('many were read back', () => seen.length >= 3_000, { deadlineMs: 30_000 });
     await writers.stop();
     expect(notFound).toEqual([]);
+  });
+});
+
+describe("mariadb: visibility 'committed' where commits are slow", () => {
+  test('a transaction that is logged and waits for its commit is handed out once it is visible', async () => {
+    const waitMs = 400;
+    // The log is sent to readers, and the commit waits for one of them to acknowledge it: no one does.
+    await using server = await startMariadb({
+      exclusive: true,
+      settings: {
+        'rpl-semi-sync-master-timeout': String(waitMs),
+        'rpl-semi-sync-master-wait-point': 'AFTER_SYNC',
+      },
+    });
+    await using db = await testMysqlDatabase('mariadb', server.url);
+    const outbox = await createMysqlOutbox(db);
+    const run = async (visibility: 'committed' | 'logged'): Promise<number[]> => {
+      const found: number[] = [];
+      await using pipeline = definePipeline({
+        name: visibility,
+        source: mysql({ ...outbox, visibility }),
+        offsets: memoryOffsets(),
+        log: new TestLog(),
+        handle: async ({ id }) => {
+          const [rows] = await db.pool.query<RowDataPacket[]>('SELECT 1 FROM outbox WHERE id = ?', [id]);
+          found.push(rows.length);
+        },
+      });
+      await pipeline.start();
+      for (let round = 1; round <= 3; round += 1) {
+        // It gives up waiting after the first time, until it is switched on again.
+        await db.pool.query('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
+        await db.pool.query('SET GLOBAL rpl_semi_sync_master_enabled = ON');
+        const startedAt = performance.now();
+        await insertMysqlRows(db.pool, rowsOf('k'));
+        expect(performance.now() - startedAt, 'the commit waited').toBeGreaterThan(waitMs / 2);
+        await waitUntil('it is handled', () => found.length === round);
+      }
+      return found;
+    };
+    expect(await run('logged'), 'the race is there').toEqual([0, 0, 0]);
+    expect(await run('committed')).toEqual([1, 1, 1]);
   });
 });
