@@ -158,17 +158,19 @@ export function parseMysqlOptions(options: MysqlOptions): MysqlConfig {
 }
 
 function connectionOf(url: string): ConnectionOptions {
-  let parsed: URL;
   try {
-    parsed = new URL(url);
+    return readUrl(new URL(url));
   } catch {
+    // The cause would show the text, and with it the password.
     throw mysqlError(
       'MYSQL_CONFIG',
       'mysql.url can not be read as a connection string.',
       'Write it as mysql://user:password@host:3306/database, with special characters percent-encoded.',
     );
   }
-  const { hostname, port, username, password, pathname, searchParams } = parsed;
+}
+
+function readUrl({ hostname, port, username, password, pathname, searchParams }: URL): ConnectionOptions {
   const ssl = searchParams.get('ssl');
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -31,13 +31,13 @@ export interface ColumnType {
  */
 export interface Codec {
   /** A value as the library hands it out after `tune`; throws for what can't be read. */
-  fromLog(value: unknown): string;
+  readonly fromLog: (value: unknown) => string;
   /** The column in a select list. */
-  select(name: string): string;
+  readonly select: (name: string) => string;
   /** The bytes of what `select` gives. */
-  fromQuery(bytes: Buffer): string;
+  readonly fromQuery: (bytes: Buffer) => string;
   /** A value as a literal that compares as the column does; null where the type is no order to read in. */
-  literal: ((text: string) => string) | null;
+  readonly literal: ((text: string) => string) | null;
   /** The bytes of the column are wanted, not what the library makes of them. */
   readonly bytes: boolean;
 }
