@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  'source-mysql': ['@strandline/core'],
   'source-postgres': ['@strandline/core'],
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
@@ -23,6 +24,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@strandline/offsets-local',
     '@strandline/offsets-redis',
     '@strandline/pipeline',
+    '@strandline/source-mysql',
     '@strandline/source-postgres',
   ],
   demo: ['@strandline/servers', 'strandline'],

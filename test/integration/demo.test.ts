@@ -22,7 +22,7 @@ interface DemoLine {
   readonly idCursor: { readonly seen: number; readonly missed: number };
 }
 
-/** One run of the demo. Its processes are known by a variable that they inherit: Postgres leaves the group. */
+/** One run of the demo. Its processes are known by a variable that they inherit: servers leave the group. */
 class DemoRun {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   stdout = '';
@@ -76,10 +76,14 @@ describe.runIf(process.platform === 'linux')('the demo', () => {
   let run: DemoRun | undefined;
   afterEach(() => run?.child.kill('SIGKILL'));
 
-  test(
-    'Strandline misses nothing through two kills, the id cursor does, and nothing is left running',
-    async () => {
-      run = new DemoRun('--json', '--seconds', '6');
+  test.each([
+    ['Postgres', []],
+    ['MySQL', ['--mysql']],
+    ['MariaDB', ['--mariadb']],
+  ] as const)(
+    'Strandline misses nothing through two kills, the id cursor does, and nothing is left running: %s',
+    async (_name, database) => {
+      run = new DemoRun('--json', '--seconds', '6', ...database);
       const exitCode = await run.exit();
 
       expect(run.stdout, run.stderr).toMatch(/^\{.*\}\n$/);

@@ -5,4 +5,17 @@ export { createDatabase, dropDatabase } from './postgres/postgres-databases.js';
 export type { PostgresOptions } from './postgres/postgres-options.js';
 export { startRedis, redisUrlVariable, type RedisServer } from './redis/redis.js';
 export type { RedisOptions } from './redis/redis-options.js';
+export { prepareMysql, startMysql, mysqlUrlVariable } from './mysql/mysql.js';
+export type { MysqlServer } from './mysql/mysql-server.js';
+export { lowestReaderId, type MysqlOptions } from './mysql/mysql-options.js';
+export {
+  createMysqlDatabase,
+  dropMysqlDatabase,
+  endSession,
+  sessionsOf,
+  withConnection,
+  type Session,
+} from './mysql/mysql-databases.js';
+export { startReplica, type MysqlReplica } from './mysql/replica.js';
+export { prepareMariadb, startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';

@@ -3,7 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { startPostgres, startRedis, postgresUrlVariable, redisUrlVariable } from '../src/index.js';
+import {
+  mariadbUrlVariable,
+  mysqlUrlVariable,
+  postgresUrlVariable,
+  redisUrlVariable,
+  startMariadb,
+  startMysql,
+  startPostgres,
+  startRedis,
+} from '../src/index.js';
 import { waysVariable } from '../src/origins/choose.js';
 import { requireDockerEngine } from '../src/origins/docker-engine.js';
 
@@ -34,11 +43,13 @@ describe('a server that can’t be had', () => {
   test('is not replaced by another when the environment names it', async () => {
     vi.stubEnv(postgresUrlVariable, `postgres://postgres:hidden@${nowhere}/postgres`);
     vi.stubEnv(redisUrlVariable, `redis://:hidden@${nowhere}`);
-    for (const start of [startPostgres(), startRedis()]) {
+    vi.stubEnv(mysqlUrlVariable, `mysql://root:hidden@${nowhere}`);
+    vi.stubEnv(mariadbUrlVariable, `mysql://root:hidden@${nowhere}`);
+    for (const start of [startPostgres(), startRedis(), startMysql(), startMariadb()]) {
       const error = (await start.catch((reason: unknown) => reason)) as Error;
       expect(error).toMatchObject({ code: 'SERVER_UNAVAILABLE' });
       expect(error.message).toMatch(
-        /STRANDLINE_TEST_(POSTGRES|REDIS)_URL names can't be used: .*ECONNREFUSED/,
+        /STRANDLINE_TEST_(POSTGRES|REDIS|MYSQL|MARIADB)_URL names can't be used: .*ECONNREFUSED/,
       );
       expect(error.message).not.toContain('hidden');
     }
@@ -72,6 +83,30 @@ describe('a server from the environment', () => {
     vi.stubEnv(postgresUrlVariable, replica.url);
     await expect(startPostgres()).rejects.toThrow(/its wal_level is replica, not logical/);
   }, 30_000);
+});
+
+describe('a MySQL or MariaDB from the environment', () => {
+  test('is used as it is, and neither stopped nor killed', async () => {
+    await using real = await startMariadb({ exclusive: true });
+    vi.stubEnv(mariadbUrlVariable, real.url);
+    await using given = await startMariadb();
+    expect(given).toMatchObject({ origin: 'environment', url: real.url, version: real.version });
+    await given.createDatabase('made_through_it');
+    await given.dropDatabase('made_through_it');
+    for (const act of [given.kill(), given.stop(), given.restart(), given.pause()]) {
+      await expect(act).rejects.toMatchObject({ code: 'SERVER_NOT_OURS' });
+    }
+    await given[Symbol.asyncDispose]();
+    await real.createDatabase('it_still_answers');
+  }, 120_000);
+
+  test('must be of its kind, and write whole rows with their names to the binlog', async () => {
+    await using server = await startMariadb({ settings: { 'binlog-row-metadata': 'NO_LOG' } });
+    vi.stubEnv(mysqlUrlVariable, server.url);
+    vi.stubEnv(mariadbUrlVariable, server.url);
+    await expect(startMysql()).rejects.toThrow(/it is a MariaDB/);
+    await expect(startMariadb()).rejects.toThrow(/its binlog_row_metadata is NO_LOG, not FULL/);
+  }, 120_000);
 });
 
 describe('a Docker engine', () => {

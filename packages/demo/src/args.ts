@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
+import type { DatabaseName } from './database/kinds.js';
 
 export interface DemoArguments {
+  /** Where the shop is. */
+  readonly database: DatabaseName;
   /** How long the writers run. */
   readonly seconds: number;
   /** One line of JSON on stdout instead of the view and the summary. */
@@ -15,11 +18,14 @@ export class UsageError extends Error {}
 
 export const USAGE = `npm start -- [options]
 
+  --mysql       run the shop on MySQL instead of Postgres
+  --mariadb     run it on MariaDB
   --seconds N   how long the writers run, 4 to 3600 (default 20)
   --json        print one line of JSON at the end instead of the view and the summary
   --keep        stay up afterwards, with the connection strings, until Ctrl-C
   --help        print this
 
+MySQL and MariaDB come from Debian's packages: apt-get downloads them the first time, into .cache.
 REDIS_URL in the environment keeps the offsets in that Redis instead of a file.
 The exit code is 0 only when Strandline missed nothing and kept every order's events in order.
 `;
@@ -36,7 +42,14 @@ export function parseArguments(args: readonly string[]): DemoArguments {
       `--seconds is ${values.seconds}; it must be a number from ${String(MIN_SECONDS)} to ${String(MAX_SECONDS)}.`,
     );
   }
-  return { seconds, json: values.json, keep: values.keep, help: values.help };
+  return { database: databaseOf(values), seconds, json: values.json, keep: values.keep, help: values.help };
+}
+
+function databaseOf({ mysql, mariadb }: { mysql: boolean; mariadb: boolean }): DatabaseName {
+  if (mysql && mariadb)
+    throw new UsageError('--mysql and --mariadb are both given; the shop is on one of them.');
+  if (mysql) return 'mysql';
+  return mariadb ? 'mariadb' : 'postgres';
 }
 
 function parse(args: readonly string[]) {
@@ -44,6 +57,8 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
+        mysql: { type: 'boolean', default: false },
+        mariadb: { type: 'boolean', default: false },
         seconds: { type: 'string', default: '20' },
         json: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },

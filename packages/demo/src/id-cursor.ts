@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import { Background } from './background.js';
-import { openPool } from './database.js';
+import type { ShopDatabase } from './database/shop-database.js';
 
 export interface IdCursorOptions {
-  readonly url: string;
+  /** Opens the shop with so many connections. */
+  readonly open: (connections: number) => ShopDatabase;
   readonly everyMs: number;
-}
-
-interface OutboxRow {
-  readonly id: string;
-  readonly order_id: string;
 }
 
 /**
@@ -22,19 +17,15 @@ export class IdCursor {
   #highestId = '0';
   #seen = 0;
 
-  constructor({ url, everyMs }: IdCursorOptions) {
+  constructor({ open, everyMs }: IdCursorOptions) {
     this.polling = new Background(async (stopping) => {
-      const pool = openPool(url, 'id cursor', 1);
-      try {
-        while (!stopping.aborted) {
-          await this.#poll(pool);
-          await delay(everyMs, undefined, { signal: stopping }).catch(() => undefined);
-        }
-        // Once more, so that no row is called missed that it only had not got to yet.
-        await this.#poll(pool);
-      } finally {
-        await pool.end();
+      await using shop = open(1);
+      while (!stopping.aborted) {
+        await this.#poll(shop);
+        await delay(everyMs, undefined, { signal: stopping }).catch(() => undefined);
       }
+      // Once more, so that no row is called missed that it only had not got to yet.
+      await this.#poll(shop);
     });
   }
 
@@ -46,18 +37,12 @@ export class IdCursor {
     return this.#seen;
   }
 
-  async #poll(pool: pg.Pool): Promise<void> {
-    const { rows } = await pool.query<OutboxRow>(
-      'SELECT id, order_id FROM outbox WHERE id > $1 ORDER BY id',
-      [this.#highestId],
-    );
-    const last = rows.at(-1);
+  async #poll(shop: ShopDatabase): Promise<void> {
+    const events = await shop.eventsAbove(this.#highestId);
+    const last = events.at(-1);
     if (last === undefined) return;
-    await pool.query(
-      'INSERT INTO polled (outbox_id, order_id) SELECT * FROM unnest($1::bigint[], $2::bigint[])',
-      [rows.map((row) => row.id), rows.map((row) => row.order_id)],
-    );
+    await shop.recordPolled(events);
     this.#highestId = last.id;
-    this.#seen += rows.length;
+    this.#seen += events.length;
   }
 }

@@ -18,7 +18,7 @@ export class OffsetsPlace implements AsyncDisposable {
     return this.redisUrl === null ? this.directory : this.redisUrl.replace(/:[^:@/]*@/, ':…@');
   }
 
-  /** A Redis outlives the demo; the offset of a Postgres that is gone is of no use to anybody in it. */
+  /** A Redis outlives the demo; the offset of a server that is gone is of no use to anybody in it. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.redisUrl === null) return;
     const redis = new Redis(this.redisUrl, { lazyConnect: true, retryStrategy: null });

@@ -1,5 +1,5 @@
-import type pg from 'pg';
-import { check, type CommittedEvent, type Delivery, type Verdict } from './checker.js';
+import { check, type Verdict } from './checker.js';
+import type { OutboxEvent, ShopDatabase } from './database/shop-database.js';
 import type { Kill } from './strandline.js';
 
 /** What came out, counted from the tables after everything had stopped. */
@@ -11,33 +11,19 @@ export interface Report {
   readonly strandline: Verdict;
   readonly idCursor: Verdict;
   /** One event that the id cursor missed, to name; undefined when it missed none. */
-  readonly example: OutboxRow | undefined;
+  readonly example: OutboxEvent | undefined;
   /** Events that an attempt had failed at before they were handled. */
   readonly retried: number;
 }
 
-export interface OutboxRow extends CommittedEvent {
-  readonly type: string;
-}
-
 export async function readReport(
-  pool: pg.Pool,
+  shop: ShopDatabase,
   run: Pick<Report, 'seconds' | 'kills' | 'plannedKills'>,
 ): Promise<Report> {
-  const committed = await select<OutboxRow>(
-    pool,
-    'SELECT order_id AS key, id, type FROM outbox ORDER BY order_id, version',
-  );
-  const handled = await select<Delivery & { attempt: number }>(
-    pool,
-    // By life first: a statement that was under way when its client was killed may still be carried out a moment
-    // later, and belongs to the life that sent it.
-    'SELECT order_id AS key, outbox_id AS id, run, attempt, alone FROM handled ORDER BY run, seq',
-  );
-  const polled = await select<Delivery>(
-    pool,
-    'SELECT order_id AS key, outbox_id AS id, 1 AS run, true AS alone FROM polled ORDER BY seq',
-  );
+  const committed = await shop.committed();
+  const handled = await shop.handled();
+  // The cursor lives once, and sees one event after the other.
+  const polled = (await shop.polled()).map((event) => ({ ...event, run: 1, alone: true }));
   const idCursor = check(committed, polled);
   return {
     ...run,
@@ -68,8 +54,4 @@ export function toJson(report: Report): string {
     kills: kills.length,
     idCursor: { seen: idCursor.handled, missed: idCursor.missed.length },
   });
-}
-
-async function select<Row extends object>(pool: pg.Pool, sql: string): Promise<Row[]> {
-  return (await pool.query<Row>(sql)).rows;
 }

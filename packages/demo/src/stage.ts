@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { Board } from './board.js';
+import type { ShopDatabase } from './database/shop-database.js';
 import { IdCursor } from './id-cursor.js';
 import { readLiveCounts, type LiveCounts } from './live-counts.js';
 import type { Kill, StrandlineUnderFire } from './strandline.js';
@@ -17,8 +17,10 @@ const STUCK_AFTER_MS = 10_000;
 const DRAIN_LOOK_EVERY_MS = 100;
 
 export interface Showing {
-  readonly url: string;
-  readonly pool: pg.Pool;
+  /** Opens the shop for one of the actors. */
+  readonly open: (client: string, connections: number) => ShopDatabase;
+  /** For the counts. */
+  readonly shop: ShopDatabase;
   readonly seconds: number;
   readonly view: View;
   readonly strandline: StrandlineUnderFire;
@@ -36,13 +38,20 @@ export interface Shown {
  * time for both consumers to finish. Strandline is running when it begins and has drained when it ends.
  */
 export async function perform(showing: Showing, interrupt: AbortSignal): Promise<Shown> {
-  const { url, pool, seconds, view, strandline } = showing;
+  const { open, shop, seconds, view, strandline } = showing;
   const began = performance.now();
   const now = () => (performance.now() - began) / 1000;
 
-  const cursor = new IdCursor({ url, everyMs: POLL_EVERY_MS });
-  const writing = startWriters({ url, writers: WRITERS, lingerMs: LINGER_MS });
-  const count = () => readLiveCounts(pool, cursor);
+  const cursor = new IdCursor({
+    open: (connections) => open('id cursor', connections),
+    everyMs: POLL_EVERY_MS,
+  });
+  const writing = startWriters({
+    open: (connections) => open('shop writer', connections),
+    writers: WRITERS,
+    lingerMs: LINGER_MS,
+  });
+  const count = () => readLiveCounts(shop, cursor);
   await using board = new Board({
     view,
     count,

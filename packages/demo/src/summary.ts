@@ -1,4 +1,5 @@
 import type { Ansis } from 'ansis';
+import type { DatabaseKind } from './database/kinds.js';
 import type { Report } from './report.js';
 import { number } from './view-text.js';
 
@@ -63,6 +64,7 @@ function strandlineLines(report: Report, ink: Ansis): string[] {
 export function nextCommands(ink: Ansis): string {
   const rows = [
     ['npm start -- --keep', 'stay up, with connection strings to play with'],
+    ['npm start -- --mysql, or --mariadb', 'the same on the binlog'],
     ['npm start -- --seconds 60', 'let the shop run longer'],
     ['REDIS_URL=redis://127.0.0.1:6379 npm start', 'keep the offsets in Redis'],
     ['npm test', 'see the promises proven on real servers'],
@@ -75,17 +77,24 @@ export function nextCommands(ink: Ansis): string {
   ].join('\n');
 }
 
-export function playground(places: { url: string; offsets: string; log: string }, ink: Ansis): string {
+export interface Places {
+  readonly kind: DatabaseKind;
+  readonly url: string;
+  readonly offsets: string;
+  readonly log: string;
+}
+
+export function playground({ kind, url, offsets, log }: Places, ink: Ansis): string {
   const insert =
     `INSERT INTO outbox (order_id, version, type, payload) ` +
     `SELECT id, version + 1, 'order.returned', '{}' FROM orders LIMIT 1`;
   return [
     `${ink.bold('Still up.')} The writers and the id cursor have stopped; Strandline runs on.`,
-    `  Postgres   ${places.url}`,
-    `  offsets    ${places.offsets}`,
-    `  its log    ${places.log}`,
+    `  ${kind.label.padEnd(11)}${url}`,
+    `  offsets    ${offsets}`,
+    `  its log    ${log}`,
     'Insert an event and see it handled:',
-    `  ${ink.cyan(`psql '${places.url}' -c "${insert}"`)}`,
+    `  ${ink.cyan(kind.shellCommand(url, insert))}`,
     'Ctrl-C ends everything and removes it.',
   ].join('\n');
 }

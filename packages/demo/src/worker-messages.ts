@@ -1,5 +1,8 @@
+import type { DatabaseName } from './database/kinds.js';
+
 /** What the parent tells a worker when it starts it, through the environment. */
 export interface WorkerSettings {
+  readonly database: DatabaseName;
   readonly url: string;
   readonly pipeline: string;
   /** Where the offset file lies; unused with Redis. */

@@ -1,5 +1,5 @@
 import { StrandlineError, type Pipeline } from 'strandline';
-import { openPool } from './database.js';
+import { KINDS } from './database/kinds.js';
 import { shopPipeline } from './shop-pipeline.js';
 import { SETTINGS_VARIABLE, STOP, type WorkerSettings, type WorkerStatus } from './worker-messages.js';
 
@@ -8,7 +8,7 @@ const HANDLER_CONNECTIONS = 32;
 const STATUS_EVERY_MS = 100;
 
 async function work(settings: WorkerSettings): Promise<void> {
-  await using shop = openPool(settings.url, 'shop handler', HANDLER_CONNECTIONS);
+  await using shop = KINDS[settings.database].open(settings.url, 'shop handler', HANDLER_CONNECTIONS);
   let handled = 0;
   const pipeline = shopPipeline(settings, shop, () => (handled += 1));
   process.on('message', (message) => {

@@ -24,6 +24,12 @@ export {
   type PipelineStatus,
 } from '@strandline/pipeline';
 export {
+  mysql,
+  MysqlSourceError,
+  type MysqlOptions,
+  type MysqlOutboxOptions,
+} from '@strandline/source-mysql';
+export {
   postgres,
   PostgresSourceError,
   type OutboxMessageOptions,

@@ -1,12 +1,24 @@
+import { prepareMariadb, prepareMysql } from '@strandline/servers';
 import type { TestProject } from 'vitest/node';
+import { ServersOnDemand } from './servers-on-demand.js';
 import { startTestServers } from './servers.js';
 
-/** vitest's globalSetup: one Postgres and one Redis for the run. A server that can't be had fails the run. */
+/**
+ * vitest's globalSetup: one Postgres and one Redis for the run, and one MySQL and one MariaDB if a test asks for them.
+ * A server that can't be had fails the run.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const servers = await startTestServers();
+  const [servers] = await Promise.all([
+    startTestServers(),
+    // Downloaded before the tests, whose deadlines are for starts. What can't be had fails those that ask for it.
+    prepareMysql().catch(() => undefined),
+    prepareMariadb().catch(() => undefined),
+  ]);
+  const onDemand = await ServersOnDemand.listen();
   project.provide('postgresUrl', servers.postgres.url);
   project.provide('redisUrl', servers.redis.url);
+  project.provide('serversOnDemand', onDemand.address);
   return async () => {
-    await servers[Symbol.asyncDispose]();
+    await Promise.all([servers[Symbol.asyncDispose](), onDemand[Symbol.asyncDispose]()]);
   };
 }

@@ -3,6 +3,16 @@ export { CommitWitness, type CommittedEvent, type CommittedTransaction } from '.
 export { FileHistory } from './history-file.js';
 export { History, MemoryHistory, recorded, type HistoryEntry, type Recorder } from './history.js';
 export { commitLsnOf, comparePositions, lsnOf, lsnText } from './lsn.js';
+export { testMysqlDatabase, type TestMysqlDatabase } from './mysql-fixture.js';
+export { MysqlCommitWitness, witnessed } from './mysql-commit-witness.js';
+export {
+  createMysqlOutbox,
+  insertMysqlRows,
+  mysqlOutboxSource,
+  type MysqlOutboxSource,
+} from './mysql-outbox.js';
+export { MysqlSessions, type MysqlSession, type MysqlSessionKind } from './mysql-sessions.js';
+export { MysqlOutboxWriters } from './mysql-writers.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
 export {
   createOutbox,
@@ -23,8 +33,10 @@ export {
   type HandlerBehaviour,
   type TurnView,
 } from './scripted-handler.js';
+export { ServersOnDemand, serverUrl, type MysqlServerKind } from './servers-on-demand.js';
 export { startTestServers, type TestServers } from './servers.js';
 export { TcpProxy, type SessionKind } from './tcp-proxy.js';
 export { TestLog } from './test-log.js';
 export { uniqueName } from './unique-name.js';
+export { uniqueServerId } from './unique-server-id.js';
 export { waitUntil, watchFor, type WaitOptions } from './wait-until.js';

@@ -1,9 +1,11 @@
 import {
   definePipeline,
   fileOffsets,
+  mysql,
   postgres,
   redisOffsets,
   type OffsetStore,
+  type Source,
   type StrandlineError,
 } from 'strandline';
 import { historyWriter } from './history-file.js';
@@ -12,6 +14,7 @@ import {
   type FromProcess,
   type OffsetsChoice,
   type PipelineProcessOptions,
+  type SourceChoice,
   type ToProcess,
 } from './pipeline-process-protocol.js';
 import { ScriptedHandler } from './scripted-handler.js';
@@ -30,7 +33,7 @@ function observe(): void {
 
 const common = {
   name: options.name,
-  source: postgres(options.source),
+  source: sourceOf(options.source),
   offsets: offsetStore(options.offsets),
   ...options.tuning,
 };
@@ -89,6 +92,10 @@ try {
   end(null);
 } catch (error) {
   end(error);
+}
+
+function sourceOf(choice: SourceChoice): Source {
+  return 'mysql' in choice ? mysql(choice.mysql) : postgres(choice);
 }
 
 function offsetStore(choice: OffsetsChoice): OffsetStore {

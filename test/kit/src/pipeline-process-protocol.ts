@@ -1,4 +1,4 @@
-import type { PipelineOptions, PipelineStatus, PostgresOptions } from 'strandline';
+import type { MysqlOptions, PipelineOptions, PipelineStatus, PostgresOptions } from 'strandline';
 import type { HandlerBehaviour } from './scripted-handler.js';
 
 /** Which offset store, as plain data. */
@@ -11,12 +11,15 @@ export type OffsetsChoice =
       readonly commandTimeout?: number;
     };
 
+/** Which source, as plain data: the options of postgres({ … }), or of mysql({ … }) under that name. */
+export type SourceChoice = PostgresOptions | { readonly mysql: MysqlOptions };
+
 type TuningField = 'concurrency' | 'retry' | 'window' | 'commitInterval' | 'drainTimeout';
 
 /** A pipeline as plain data: what its process is told. */
 export interface PipelineProcessOptions {
   readonly name: string;
-  readonly source: PostgresOptions;
+  readonly source: SourceChoice;
   readonly offsets: OffsetsChoice;
   readonly tuning?: Pick<PipelineOptions, TuningField>;
   /** With it the handler takes batches. */

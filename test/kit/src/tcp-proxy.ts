@@ -4,7 +4,7 @@ import { once } from 'node:events';
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** What the client said first tells what kind of session it is. */
+  /** What the client said first tells what kind of session it is; at MySQL, its last command. */
   isReplication: boolean;
   frozen: boolean;
 }
@@ -12,7 +12,7 @@ interface Pair {
 export type SessionKind = 'replication' | 'sql' | 'all';
 
 /**
- * A network between a client and a Postgres server that can go dead: connections stay open and nothing comes
+ * A network between a client and a Postgres or MySQL server that can go dead: connections stay open and nothing comes
  * through, as when a cable is cut or a firewall forgets a connection.
  */
 export class TcpProxy implements AsyncDisposable {
@@ -89,7 +89,10 @@ export class TcpProxy implements AsyncDisposable {
       if (chunksLeft < 0) pair.frozen = true;
     });
     client.once('data', (startup: Buffer) => {
-      pair.isReplication = startup.includes('replication\0database');
+      pair.isReplication ||= startup.includes('replication\0database');
+    });
+    client.on('data', (command: Buffer) => {
+      pair.isReplication ||= isBinlogDump(command);
     });
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk: Buffer) => {
@@ -100,9 +103,11 @@ export class TcpProxy implements AsyncDisposable {
       to.on('drain', () => {
         if (!pair.frozen) from.resume();
       });
-      from.on('error', () => to.destroy());
+      // Of a dead connection neither end hears that the other is gone.
+      from.on('error', () => {
+        if (!pair.frozen) to.destroy();
+      });
       from.on('close', () => {
-        // Of a dead connection neither end hears that the other is gone.
         if (pair.frozen) return;
         this.#pairs.delete(pair);
         to.destroy();
@@ -122,4 +127,13 @@ export class TcpProxy implements AsyncDisposable {
     this.#doomed = null;
     return doomed.chunks;
   }
+}
+
+/** COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID, after four bytes of length and number. */
+function isBinlogDump(packet: Buffer): boolean {
+  return (
+    packet.length > 4 &&
+    packet.readUIntLE(0, 3) === packet.length - 4 &&
+    [0x12, 0x1e].includes(packet[4] ?? 0)
+  );
 }

@@ -1,7 +1,8 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reasonOf } from '../errors.js';
 import { runProgram } from '../process/run-program.js';
+import type { AptSource } from './apt-sources.js';
 
 /** Mirrors drop superseded packages, so lists that are older than this may name files that are gone. */
 const listsAreFreshMs = 24 * 3_600_000;
@@ -9,13 +10,16 @@ const listsAreFreshMs = 24 * 3_600_000;
 /**
  * apt on package lists, caches and a package database of its own, all below one folder. It reads the machine's
  * sources and keys, and changes nothing of the machine; the machine's own lists may be empty or outdated.
+ * With a source of its own it reads no other, and none of the machine's preferences among releases.
  */
 export class Apt {
   readonly #directory: string;
   readonly #config: string;
+  readonly #source: AptSource | undefined;
 
-  constructor(directory: string) {
+  constructor(directory: string, source?: AptSource) {
     this.#directory = directory;
+    this.#source = source;
     this.#config = path.join(directory, 'apt.conf');
   }
 
@@ -70,6 +74,7 @@ export class Apt {
     await mkdir(own('state', 'lists', 'partial'), { recursive: true });
     await mkdir(own('cache', 'archives', 'partial'), { recursive: true });
     await writeFile(own('status'), '');
+    const sources = await this.#ownSources();
     await writeFile(
       this.#config,
       [
@@ -79,6 +84,7 @@ export class Apt {
         `Dir::State::status "${own('status')}";`,
         `Dir::Cache "${own('cache')}";`,
         `Dir::Log "${own('log')}";`,
+        ...sources,
         'Debug::NoLocking "true";',
         // The _apt user, as whom root's downloads would run, may be unable to pass through to this folder.
         'APT::Sandbox::User "root";',
@@ -96,6 +102,21 @@ export class Apt {
         '',
       ].join('\n'),
     );
+  }
+
+  async #ownSources(): Promise<string[]> {
+    if (this.#source === undefined) return [];
+    const folder = path.join(this.#directory, 'sources.d');
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder);
+    await writeFile(path.join(folder, `mirror.${this.#source.format}`), `${this.#source.text}\n`);
+    return [
+      'Dir::Etc::SourceList "/dev/null";',
+      `Dir::Etc::SourceParts "${folder}";`,
+      'Dir::Etc::Preferences "/dev/null";',
+      'Dir::Etc::PreferencesParts "/dev/null";',
+      '#clear APT::Default-Release;',
+    ];
   }
 }
 

@@ -2,9 +2,9 @@ import { reasonOf, ServerError } from '../errors.js';
 import type { ServerProcess, ServerOrigin } from './server-process.js';
 
 /** A way to get a server. It throws when it does not apply here, and its message is the reason. */
-export interface Way {
+export interface Way<T = ServerProcess> {
   readonly origin: Exclude<ServerOrigin, 'environment'>;
-  readonly launch: () => Promise<ServerProcess>;
+  readonly launch: () => Promise<T>;
 }
 
 /** The variable that narrows the ways down, as in `STRANDLINE_TEST_SERVERS=local`; several are split by commas. */
@@ -40,16 +40,16 @@ export async function tryGiven(
 }
 
 /** What is wanted, and what to do when it can't be had. */
-export interface Choice {
+export interface Choice<T = ServerProcess> {
   readonly server: string;
-  readonly ways: readonly Way[];
+  readonly ways: readonly Way<T>[];
   /** The one way that the caller wants; it overrides the environment's choice. */
   readonly only: Way['origin'] | undefined;
   readonly remedy: string;
 }
 
 /** The first way that works. When none does, the error has the reason of each. */
-export async function firstThatApplies({ server, ways, only, remedy }: Choice): Promise<ServerProcess> {
+export async function firstThatApplies<T>({ server, ways, only, remedy }: Choice<T>): Promise<T> {
   const reasons: string[] = [];
   let lastRefusal: unknown;
   for (const { origin, launch } of ways) {

@@ -1,10 +1,12 @@
-import { chmod, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { exists, makeCacheDirectory } from '../project-paths.js';
 import { exclusively } from '../process/exclusive.js';
 import { findOnPath, runProgram } from '../process/run-program.js';
 import type { Program } from '../process/unprivileged.js';
 import { Apt } from './apt.js';
+import { ownMirrorWith } from './apt-sources.js';
+import { osRelease } from './os-release.js';
 
 /**
  * Debian packages unpacked below the project's cache, with every library down to the C library and the dynamic
@@ -21,6 +23,11 @@ export class UnpackedPackages {
     this.#libraryPath = libraryPath;
   }
 
+  /** A file or folder of the packages, by its path in them. It need not exist. */
+  path(file: string): string {
+    return path.join(this.#root, file);
+  }
+
   /** A program of the packages, by its path in them, as in `usr/bin/redis-server`. */
   program(file: string, args: readonly string[]): Program {
     return {
@@ -30,12 +37,20 @@ export class UnpackedPackages {
   }
 }
 
-/** Downloads and unpacks packages, or finds them unpacked. Throws with the reason where that can't be done. */
-export async function unpackDebianPackages(packages: readonly string[]): Promise<UnpackedPackages> {
-  const home = await makeCacheDirectory('debian', await distribution());
+/**
+ * Downloads and unpacks packages, or finds them unpacked. Throws with the reason where that can't be done.
+ *
+ * @param suite of the machine's Debian mirror, as in `unstable`; the machine's own by default.
+ */
+export async function unpackDebianPackages(
+  packages: readonly string[],
+  suite?: string,
+): Promise<UnpackedPackages> {
+  const release = suite === undefined ? await distribution() : `debian-${suite}-${process.arch}`;
+  const home = await makeCacheDirectory('debian', release);
   const root = path.join(home, packages.join('+'));
   await exclusively(`${root}.lock`, async () => {
-    if (!(await exists(root))) await unpackInto(root, home, packages);
+    if (!(await exists(root))) await unpackInto(root, home, packages, suite);
   });
   return inspect(root);
 }
@@ -48,14 +63,20 @@ async function requireTools(): Promise<void> {
 }
 
 /** Unpacks beside the goal and moves it there in one step, so that half a set of packages is never used. */
-async function unpackInto(root: string, home: string, packages: readonly string[]): Promise<void> {
+async function unpackInto(
+  root: string,
+  home: string,
+  packages: readonly string[],
+  suite: string | undefined,
+): Promise<void> {
   await requireTools();
   const draft = `${root}.draft`;
   const [archives, unpacked] = [path.join(draft, 'archives'), path.join(draft, 'root')];
   await rm(draft, { recursive: true, force: true }); // of a run that was killed
   try {
     await mkdir(archives, { recursive: true });
-    const apt = new Apt(await makeCacheDirectory('apt', path.basename(home)));
+    const source = suite === undefined ? undefined : await ownMirrorWith(suite);
+    const apt = new Apt(await makeCacheDirectory('apt', path.basename(home)), source);
     await exclusively(path.join(home, 'apt.lock'), () => download(apt, packages, archives));
     for (const archive of await readdir(archives)) {
       await runProgram(
@@ -116,8 +137,6 @@ async function inspect(root: string): Promise<UnpackedPackages> {
 }
 
 async function distribution(): Promise<string> {
-  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  const field = (name: string): string =>
-    new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
-  return `${field('ID')}-${field('VERSION_CODENAME')}-${process.arch}`;
+  const [id = 'unknown', codename = 'unknown'] = [await osRelease('ID'), await osRelease('VERSION_CODENAME')];
+  return `${id}-${codename}-${process.arch}`;
 }

@@ -15,6 +15,13 @@ export interface ContainerSpec {
   readonly upMessage: RegExp;
 }
 
+/** Has an image on this machine. */
+export async function pullImage(image: string): Promise<void> {
+  await requireDockerEngine();
+  const { ImageName, getContainerRuntimeClient } = await import('testcontainers');
+  await (await getContainerRuntimeClient()).image.pull(ImageName.fromString(image));
+}
+
 /** A server in a container. testcontainers' reaper removes it when this process dies. */
 export class DockerContainer implements ServerProcess {
   readonly origin = 'docker';
@@ -32,6 +39,8 @@ export class DockerContainer implements ServerProcess {
       .withExposedPorts({ container: spec.containerPort, host: port })
       .withEnvironment({ ...spec.environment })
       .withCommand([...spec.command])
+      // By which a replica in a container reaches its source, that is published on the machine.
+      .withExtraHosts([{ host: 'host.docker.internal', ipAddress: 'host-gateway' }])
       .withWaitStrategy(Wait.forLogMessage(spec.upMessage))
       .start();
     const client = await getContainerRuntimeClient();

@@ -60,7 +60,7 @@ async function launchPostgres(options: PostgresOptions): Promise<RunningPostgres
     password = local.password; // of a persisted cluster: the one that it was made with
     return local.process;
   };
-  const server = await firstThatApplies({
+  const server = await firstThatApplies<ServerProcess>({
     server: 'Postgres',
     ways: [
       { origin: 'docker', launch: async () => launchDockerPostgres(options, password) },

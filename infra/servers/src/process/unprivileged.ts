@@ -33,6 +33,13 @@ export async function writePrivateFile({ owner }: Identity, file: string, conten
   if (owner !== undefined) await chown(file, owner.uid, owner.gid);
 }
 
+/** Makes a folder beside the server's own that the identity can write to. */
+export async function makePrivateDirectory({ owner }: Identity, directory: string): Promise<string> {
+  await mkdir(directory, { mode: 0o700 });
+  if (owner !== undefined) await chown(directory, owner.uid, owner.gid);
+  return directory;
+}
+
 /** The command of a program under an identity. */
 export function commandAs(identity: Identity, program: Program, cwd: string): Command {
   const [file = program.file, ...args] = [...identity.prefix, program.file, ...program.args];

@@ -50,7 +50,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 async function launchRedis(options: RedisOptions): Promise<RunningRedis> {
   const password = randomBytes(12).toString('hex');
-  const server = await firstThatApplies({
+  const server = await firstThatApplies<ServerProcess>({
     server: 'Redis',
     ways: [
       { origin: 'docker', launch: () => launchDockerRedis(options, password) },

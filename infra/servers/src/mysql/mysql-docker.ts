@@ -1,0 +1,19 @@
+import { DockerContainer } from '../origins/docker-container.js';
+import type { MysqlKind } from './mysql-kind.js';
+import { commonSettings, settingArguments, type MysqlOptions } from './mysql-options.js';
+
+export function launchDockerMysql(
+  { image, imagePasswordVariable, settings }: MysqlKind,
+  options: MysqlOptions,
+  password: string,
+): Promise<DockerContainer> {
+  return DockerContainer.launch({
+    image,
+    containerPort: 3306,
+    port: options.port,
+    environment: { [imagePasswordVariable]: password },
+    // While the images set themselves up, a server runs that says it is at port 0.
+    upMessage: /port: 3306\b/,
+    command: settingArguments(commonSettings(), settings, options.settings ?? {}),
+  });
+}

@@ -1,0 +1,362 @@
+import type { Socket } from 'node:net';
+import ZongJi from '@vlasky/zongji';
+import type { Connection, ConnectionOptions } from 'mysql2';
+import { EVENT_TYPES, HEADER, HEADER_LENGTH, isUnknown, type BinlogEvent } from './binlog-events.js';
+import { mysqlError } from './errors.js';
+import { expandPayload } from './transaction-payload.js';
+
+export interface BinlogListener {
+  /** One event, in stream order. A throw ends the connection. */
+  event(event: BinlogEvent): void;
+  /** An event that only its type tells apart, such as LOAD DATA in statement format. */
+  raw(type: number, body: Buffer): void;
+  /** The connection has ended, whatever ended it. Called once. */
+  ended(error: unknown): void;
+}
+
+export interface BinlogStart {
+  readonly serverId: number;
+  /** A GTID set or position; null to start at file and offset. */
+  readonly executed: string | null;
+  readonly file: string;
+  readonly offset: number;
+  readonly schema: string;
+  readonly table: string;
+  /** Milliseconds between signs of life of an idle server. */
+  readonly heartbeat: number;
+}
+
+/** What mysql2's connection has beyond its public types, and zongji relies on too. */
+interface RawConnection extends Omit<Connection, 'sequenceId' | 'threadId'> {
+  readonly stream: Socket;
+  sequenceId: number;
+  threadId: number | null;
+  _paused?: boolean;
+  handlePacket(packet?: RawPacket): void;
+  pause(): void;
+  resume(): void;
+}
+
+interface RawPacket {
+  sequenceId: number;
+  numPackets: number;
+  buffer: Buffer;
+  start: number;
+  offset: number;
+  end: number;
+  clone(): RawPacket;
+}
+
+/** What zongji has beyond its public types. */
+interface RawZongji {
+  readonly useChecksum: boolean;
+  /** Names of the event classes of which it has said that it can't decode them. */
+  readonly _warnedUnsupported: Set<string>;
+}
+
+/** The OK marker before each event. */
+const MARKER_LENGTH = 1;
+const EOF_MARKER = 0xfe;
+const EOF_LENGTH = 9;
+const PACKET_HEADER_LENGTH = 4;
+const CHECKSUM_LENGTH = 4;
+/** The longest that a paused socket may keep the server waiting, in seconds (a year is the server's own limit). */
+const NET_WRITE_TIMEOUT = 31_536_000;
+
+/**
+ * One dump of the binlog, over zongji. From the library come the dump command, the framing and the decoding;
+ * ours are what it lacks: the first error ends the stream (the library goes on past it), compressed
+ * transactions are expanded, each log file's own checksum is heeded, heartbeats are asked for before the dump,
+ * and silence is measured.
+ */
+export class BinlogConnection {
+  readonly #zongji: ZongJi;
+  readonly #listener: BinlogListener;
+  #connection: RawConnection | null = null;
+  #handle: ((packet?: RawPacket) => void) | null = null;
+  /** Pauses or resumes the socket as the two below ask for. */
+  #setFlow: () => void = () => undefined;
+  /** The consumer has enough. */
+  #paused = false;
+  /** The library looks a table up. Packets that came meanwhile would be lost on it. */
+  #lookingUp = false;
+  /** A compressed transaction that is being handed on, event by event. */
+  #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
+  /** Bytes of the checksum of an event, as the file that it stands in says. */
+  #checksum = 0;
+  #ended = false;
+  #failed: ((error: unknown) => void) | null = null;
+  #heardAt = performance.now();
+
+  constructor(options: ConnectionOptions, listener: BinlogListener) {
+    this.#listener = listener;
+    this.#zongji = new ZongJi(options);
+    // Changes of outbox rows are no events: that the library can't decode some of them loses nothing.
+    this.#raw._warnedUnsupported.add('PartialUpdateRows');
+    this.#zongji.on('error', (error: unknown) => {
+      this.fail(error);
+    });
+    this.#zongji.on('binlog', (event: BinlogEvent) => {
+      this.#onEvent(event);
+    });
+  }
+
+  /** Starts the dump; resolves once the command is on its way. Errors of the dump itself come to `ended`. */
+  async start(start: BinlogStart): Promise<void> {
+    if (this.#ended) throw new Error('Connection closed');
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#failed = reject;
+      this.#zongji.once('ready', () => {
+        this.#prepare(start);
+        resolve();
+      });
+    });
+    this.#zongji.start({
+      serverId: start.serverId,
+      ...(start.executed === null
+        ? { filename: start.file, position: start.offset }
+        : { gtidSet: start.executed }),
+      includeSchema: { [start.schema]: [start.table] },
+      // Changes and removals of outbox rows are no events; decoding them would only cost.
+      excludeEvents: ['updaterows', 'deleterows', 'partialupdaterows'],
+    });
+    await ready;
+  }
+
+  /** The server's id of the session, to end it from elsewhere. */
+  get threadId(): number | null {
+    return this.#connection?.threadId ?? null;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Milliseconds since the server last sent anything. */
+  get silence(): number {
+    return performance.now() - this.#heardAt;
+  }
+
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#setFlow();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#heardAt = performance.now();
+    this.#setFlow();
+  }
+
+  /** Ends the connection without a word: nothing after the failure is read. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#inner = null;
+    this.#zongji.stop();
+    this.#listener.ended(error);
+    this.#failed?.(error);
+  }
+
+  close(): void {
+    this.fail(new Error('Connection closed'));
+  }
+
+  get #raw(): RawZongji {
+    return this.#zongji as unknown as RawZongji;
+  }
+
+  /** What the library takes for the checksum of every event: the server's setting when the dump began. */
+  get #assumedChecksum(): number {
+    return this.#raw.useChecksum ? CHECKSUM_LENGTH : 0;
+  }
+
+  /** Runs before the dump command: queries that are issued in the `ready` event are queued in front of it. */
+  #prepare({ heartbeat }: BinlogStart): void {
+    const connection = this.#zongji.connection as unknown as RawConnection;
+    this.#connection = connection;
+    this.#checksum = this.#assumedChecksum;
+    const nanoseconds = String(Math.round(heartbeat * 1e6));
+    const setting =
+      `set @source_heartbeat_period = ${nanoseconds}, @master_heartbeat_period = ${nanoseconds}, ` +
+      `session net_write_timeout = ${String(NET_WRITE_TIMEOUT)}`;
+    connection.query(setting, (error: unknown) => {
+      if (error !== null && error !== undefined) this.fail(error);
+    });
+    connection.on('end', () => {
+      this.fail(new Error('Connection lost: the server ended the dump'));
+    });
+    this.#takeOverFlow(connection);
+    this.#interceptPackets(connection);
+    this.#heardAt = performance.now();
+  }
+
+  #onEvent(event: BinlogEvent): void {
+    if (this.#ended) return;
+    try {
+      this.#listener.event(event);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The library pauses and resumes the connection by itself: neither it nor we may undo the other's pause. */
+  #takeOverFlow(connection: RawConnection): void {
+    const pause = connection.pause.bind(connection);
+    const resume = connection.resume.bind(connection);
+    this.#setFlow = () => {
+      if (this.#ended) return;
+      if (this.#paused || this.#lookingUp) {
+        pause();
+        return;
+      }
+      // What is left of a compressed transaction comes before the packets that arrived behind it.
+      connection._paused = false;
+      this.#handOnInner();
+      if (!this.#isHeld(connection)) resume();
+    };
+    connection.pause = () => {
+      this.#lookingUp = true;
+      this.#setFlow();
+    };
+    connection.resume = () => {
+      this.#lookingUp = false;
+      this.#setFlow();
+    };
+  }
+
+  #isHeld(connection: RawConnection): boolean {
+    return this.#ended || connection._paused === true;
+  }
+
+  /** Looks at each packet of the dump before the library does. */
+  #interceptPackets(connection: RawConnection): void {
+    const handle = connection.handlePacket.bind(connection);
+    this.#handle = handle;
+    let dumping = false;
+    connection.handlePacket = (packet) => {
+      this.#heardAt = performance.now();
+      // More may be in what was received with it.
+      if (this.#ended) return;
+      // A paused connection keeps the packet, and it comes here again.
+      if (packet === undefined || this.#isHeld(connection)) {
+        handle(packet);
+        return;
+      }
+      // Replies to the queries before the dump have the marker too; only an event knows its own length.
+      dumping ||= isEvent(packet);
+      if (dumping) this.#onPacket(packet, connection);
+      else handle(packet);
+    };
+  }
+
+  #onPacket(packet: RawPacket, connection: RawConnection): void {
+    // The socket keeps the order; the numbers do not fit once packets were put in between.
+    connection.sequenceId = packet.sequenceId;
+    const marker = packet.buffer[packet.offset];
+    try {
+      if (marker === 0) this.#look(packet);
+      else if (marker === EOF_MARKER && packet.end - packet.offset < EOF_LENGTH)
+        this.fail(new Error('Connection lost: the server ended the dump'));
+      else this.#handle?.(packet);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #look(packet: RawPacket): void {
+    const header = packet.offset + MARKER_LENGTH;
+    const type = packet.buffer.readUInt8(header + HEADER.type);
+    // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
+    if (type === EVENT_TYPES.formatDescription)
+      this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
+    if (type === EVENT_TYPES.transactionPayload) {
+      const kept = packet.clone();
+      this.#inner = { packet: kept, events: expandPayload(bodyOf(kept, this.#checksum)) };
+      this.#handOnInner();
+      return;
+    }
+    const isRaw = type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery;
+    if (isRaw || isUnknown(type, packet.buffer.readUInt16LE(header + HEADER.flags)))
+      this.#listener.raw(type, bodyOf(packet, this.#checksum));
+    this.#handle?.(this.#withAssumedChecksum(packet, type));
+  }
+
+  /** Hands the events inside of a compressed transaction to the library, one packet each, until it is paused. */
+  #handOnInner(): void {
+    const connection = this.#connection;
+    try {
+      while (this.#inner !== null && connection !== null && !this.#isHeld(connection)) {
+        const { packet, events } = this.#inner;
+        const next = events.next();
+        if (next.done === true) {
+          this.#inner = null;
+          return;
+        }
+        connection.sequenceId = packet.sequenceId;
+        this.#handle?.(innerPacket(packet, next.value, this.#assumedChecksum));
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The checksum can be switched while the log is read, and files keep what they have. */
+  #withAssumedChecksum(packet: RawPacket, type: number): RawPacket {
+    const excess = this.#checksum - this.#assumedChecksum;
+    if (excess === 0 || type === EVENT_TYPES.formatDescription) return packet;
+    const from = packet.offset;
+    const bytes = Buffer.alloc(PACKET_HEADER_LENGTH + packet.end - from - excess);
+    packet.buffer.copy(bytes, PACKET_HEADER_LENGTH, from, Math.min(packet.end, packet.end - excess));
+    return repacked(packet, bytes);
+  }
+}
+
+function isEvent(packet: RawPacket): boolean {
+  const length = packet.end - packet.offset - MARKER_LENGTH;
+  return (
+    length >= HEADER_LENGTH &&
+    packet.buffer.readUInt32LE(packet.offset + MARKER_LENGTH + HEADER.length) === length
+  );
+}
+
+function bodyOf(packet: RawPacket, checksum: number): Buffer {
+  return packet.buffer.subarray(packet.offset + MARKER_LENGTH + HEADER_LENGTH, packet.end - checksum);
+}
+
+/** An inner event as a packet: packet header, marker, the event, and room where its checksum would be. */
+function innerPacket(outer: RawPacket, event: Buffer, checksum: number): RawPacket {
+  const header = PACKET_HEADER_LENGTH + MARKER_LENGTH;
+  const bytes = Buffer.alloc(header + event.length + checksum);
+  event.copy(bytes, header);
+  // Inner events carry no position of their own; the end of the whole is what follows each.
+  const nextPosition = outer.buffer.readUInt32LE(outer.offset + MARKER_LENGTH + HEADER.nextPosition);
+  bytes.writeUInt32LE(nextPosition, header + HEADER.nextPosition);
+  return repacked(outer, bytes);
+}
+
+/** A packet of other bytes, which are its header's place, the marker and an event. */
+function repacked(packet: RawPacket, bytes: Buffer): RawPacket {
+  bytes.writeUInt32LE(
+    bytes.length - PACKET_HEADER_LENGTH - MARKER_LENGTH,
+    PACKET_HEADER_LENGTH + MARKER_LENGTH + HEADER.length,
+  );
+  const copy = packet.clone();
+  copy.buffer = bytes;
+  copy.start = 0;
+  copy.offset = PACKET_HEADER_LENGTH;
+  copy.end = bytes.length;
+  copy.numPackets = packet.numPackets;
+  return copy;
+}
+
+export function undecodable(cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_DECODE',
+    `An event of the binlog could not be decoded (${cause instanceof Error ? cause.message : String(cause)}).`,
+    'The stream stopped before its transaction. Name the column type or setting in the message to the maintainers, or map other columns.',
+    { cause },
+  );
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import mysql, { type Connection } from 'mysql2/promise';
+import type { ConnectionOptions } from 'mysql2';
+import { connectError } from './connect-errors.js';
+
+/**
+ * Values are read as the server's own text: dates are not turned into Date objects (they lose microseconds and
+ * zero dates), big numbers not into doubles, JSON not into objects.
+ */
+const LOSSLESS = {
+  dateStrings: true,
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+  jsonStrings: true,
+  decimalNumbers: false,
+  timezone: 'Z',
+  charset: 'utf8mb4',
+} as const;
+
+/** Session settings that decide how values are printed, and limits that would end a long snapshot. */
+const SESSION = [
+  "set session time_zone = '+00:00'",
+  "set session sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
+  'set session wait_timeout = 31536000',
+  'set session net_write_timeout = 3600',
+] as const;
+
+export interface Connector {
+  /** `host:port`, without credentials. */
+  readonly target: string;
+  readonly options: ConnectionOptions;
+  /** A session for queries. Rejects with a MysqlSourceError. */
+  connect(): Promise<Connection>;
+}
+
+export function createConnector(config: ConnectionOptions, connectTimeout: number): Connector {
+  const options: ConnectionOptions = { ...config, ...LOSSLESS, connectTimeout, enableKeepAlive: true };
+  const target = config.socketPath ?? `${config.host ?? 'localhost'}:${String(config.port ?? 3306)}`;
+  return {
+    target,
+    options,
+    async connect() {
+      let connection: Connection;
+      try {
+        connection = await mysql.createConnection(options);
+      } catch (cause) {
+        throw connectError(cause, target);
+      }
+      // A connection that breaks while nobody awaits it emits an error; its users see it at their next query.
+      connection.on('error', () => undefined);
+      try {
+        for (const sql of SESSION) await connection.query({ sql, timeout: connectTimeout });
+        return connection;
+      } catch (cause) {
+        connection.destroy();
+        throw connectError(cause, target);
+      }
+    },
+  };
+}
+
+/** Runs something on a session of its own. */
+export async function withSession<T>(
+  connector: Connector,
+  work: (sql: Connection) => Promise<T>,
+): Promise<T> {
+  const sql = await connector.connect();
+  try {
+    return await work(sql);
+  } finally {
+    sql.destroy();
+  }
+}
+
+/** Rows of a query as records of text. */
+export async function queryRows(
+  connection: Connection,
+  sql: string,
+  values: readonly (string | number)[] = [],
+): Promise<Record<string, string | null>[]> {
+  const [rows] = await connection.query({ sql: withValues(sql, values) });
+  return rows as Record<string, string | null>[];
+}
+
+/** Rows of a query as the bytes that the server sends, null for NULL. */
+export async function queryBytes(connection: Connection, sql: string): Promise<(Buffer | null)[][]> {
+  const [rows] = await connection.query({ sql, typeCast: false, rowsAsArray: true });
+  return rows as unknown as (Buffer | null)[][];
+}
+
+/** The library's own escaping writes backslashes, which are no escapes in these sessions. */
+function withValues(sql: string, values: readonly (string | number)[]): string {
+  let index = 0;
+  return sql.replaceAll('?', () => {
+    const value = values[index];
+    index += 1;
+    return typeof value === 'number' ? String(value) : quoteText(value ?? '');
+  });
+}
+
+/** A string literal, with NO_BACKSLASH_ESCAPES. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** A replica id from a name: the upper half of the range, where people's own servers seldom are. */
+export function derivedServerId(name: string): number {
+  const hash = createHash('sha256').update(name).digest();
+  return (hash.readUInt32BE(0) | 0x8000_0000) >>> 0;
+}
+
+/** An SQL identifier, with ANSI_QUOTES. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,131 @@
+import type { Offset, SourceIdentity } from '@strandline/core';
+import type { Connection } from 'mysql2/promise';
+import { queryRows } from './connection.js';
+import { mysqlError } from './errors.js';
+import type { LogPlace } from './live-log.js';
+import { compareFiles, parsePosition, WHOLE, type LogPosition } from './position.js';
+import { readLogEnd, readLogStart, type ServerFacts } from './server.js';
+import { positionAhead, purged } from './stream-errors.js';
+import type { TableFacts } from './table.js';
+
+/** What an offset of this source says about where it belongs. */
+export interface MysqlIdentity extends SourceIdentity {
+  readonly source: 'mysql';
+  readonly flavour: string;
+  readonly server: string;
+  readonly table: string;
+}
+
+export function identityOf(facts: ServerFacts, table: TableFacts): MysqlIdentity {
+  return { source: 'mysql', flavour: facts.flavour, server: facts.server, table: table.label };
+}
+
+const OWNER_FIELDS = ['source', 'flavour', 'table'] as const;
+
+/** Throws unless the saved offset can belong to this log. */
+export function checkIdentity(facts: ServerFacts, offset: Offset, here: MysqlIdentity): void {
+  const saved = offset.identity;
+  for (const field of OWNER_FIELDS) {
+    if (saved[field] === here[field]) continue;
+    throw foreign(
+      `another ${field === 'flavour' ? 'kind of server' : field}: ${String(saved[field])}, and this is ${here[field]}`,
+      offset,
+    );
+  }
+  // With GTIDs another server of the topology has the same history; without, offsets in files mean nothing there.
+  if (facts.gtids || saved['server'] === here.server) return;
+  throw foreign(
+    `the server ${String(saved['server'])}, and this is ${here.server}; without GTIDs positions mean nothing here`,
+    offset,
+  );
+}
+
+function foreign(what: string, offset: Offset): Error {
+  return mysqlError(
+    'MYSQL_OFFSET_FOREIGN',
+    `The saved offset belongs to ${what}.`,
+    'Correct the connection or the name of the pipeline; to start afresh on purpose, use a new name.',
+    { position: offset.watermark },
+  );
+}
+
+/** From where the log must be read for everything after a saved position. */
+export function placeAfter(position: LogPosition): LogPlace {
+  if (position.from !== null) return position.from;
+  const executed =
+    position.ordinal === WHOLE && position.gtid !== ''
+      ? joined(position.executed, position.gtid)
+      : position.executed;
+  return { at: position.at, executed };
+}
+
+function joined(executed: string, gtid: string): string {
+  // MySQL merges on reading; MariaDB keeps one entry per domain, and the new one replaces it.
+  if (gtid.includes(':')) return executed === '' ? gtid : `${executed},${gtid}`;
+  const [domain] = gtid.split('-');
+  const others = executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain);
+  return [...others, gtid].join(',');
+}
+
+/** Throws `MYSQL_PURGED` or `MYSQL_POSITION_AHEAD` when the log can't be read from there. */
+export async function checkReachable(
+  sql: Connection,
+  facts: ServerFacts,
+  place: LogPlace,
+  position: string,
+): Promise<void> {
+  if (!facts.gtids) {
+    await checkFile(sql, facts, place, position);
+    return;
+  }
+  if (facts.flavour === 'mariadb') {
+    await checkDomains(sql, facts, place, position);
+    return;
+  }
+  const [row] = await queryRows(
+    sql,
+    `select gtid_subset(?, @@global.gtid_executed) as known, gtid_subset(@@global.gtid_purged, ?) as there,
+            gtid_subtract(?, @@global.gtid_executed) as ahead, gtid_subtract(@@global.gtid_purged, ?) as gone`,
+    [place.executed, place.executed, place.executed, place.executed],
+  );
+  if (Number(row?.['known']) !== 1)
+    throw positionAhead(`it has not executed ${row?.['ahead'] ?? '?'}`, position);
+  if (Number(row?.['there']) !== 1) throw purged(`it has purged ${row?.['gone'] ?? '?'}`, position);
+}
+
+async function checkFile(
+  sql: Connection,
+  facts: ServerFacts,
+  { at }: LogPlace,
+  position: string,
+): Promise<void> {
+  const first = await readLogStart(sql, facts);
+  const end = await readLogEnd(sql, facts);
+  if (compareFiles(at, first.at) < 0) throw purged(`the oldest log is ${first.at.file}`, position);
+  if (compareFiles(at, end.at) > 0)
+    throw positionAhead(`it ends at ${end.at.file}:${String(end.at.offset)}`, position);
+}
+
+async function checkDomains(
+  sql: Connection,
+  facts: ServerFacts,
+  { executed }: LogPlace,
+  position: string,
+): Promise<void> {
+  const end = domains((await readLogEnd(sql, facts)).executed);
+  for (const [domain, sequence] of domains(executed)) {
+    const last = end.get(domain) ?? 0n;
+    if (sequence > last)
+      throw positionAhead(`its last transaction of domain ${domain} is number ${String(last)}`, position);
+  }
+}
+
+function domains(position: string): Map<string, bigint> {
+  const entries = position.split(',').filter((entry) => entry !== '');
+  return new Map(entries.map((entry) => [entry.split('-')[0] ?? '', BigInt(entry.split('-')[2] ?? '0')]));
+}
+
+export function logPlaceOf(watermark: string): LogPlace | null {
+  const parsed = parsePosition(watermark);
+  return parsed.kind === 'log' ? placeAfter(parsed) : null;
+}

@@ -1,0 +1,243 @@
+import type { Logger } from '@strandline/core';
+import { Assembler, type GroupPlace, type Reading } from './assembler.js';
+import type { TableMapEvent } from './binlog-events.js';
+import { BinlogConnection, undecodable } from './binlog-connection.js';
+import type { MysqlConfig } from './config.js';
+import { withSession, type Connector } from './connection.js';
+import { mysqlError, MysqlSourceError } from './errors.js';
+import type { Pending } from './pending.js';
+import { parseExecuted } from './gtids.js';
+import { layoutProblem } from './layout-check.js';
+import { changed, changesLayout } from './layout-scan.js';
+import { compareFiles, type FilePosition } from './position.js';
+import { RowMapper } from './row-mapper.js';
+import type { LogEnd, ServerFacts } from './server.js';
+import type { TableFacts } from './table.js';
+import { loggedColumns, refuseUnknownTypes, sameColumns, tune } from './tuning.js';
+import type { ColumnType } from './values.js';
+
+export interface LogPlace {
+  readonly at: FilePosition;
+  readonly executed: string;
+}
+
+export interface LiveLogOptions {
+  readonly connector: Connector;
+  readonly config: MysqlConfig;
+  readonly facts: ServerFacts;
+  readonly table: TableFacts;
+  readonly serverId: number;
+  readonly start: LogPlace;
+  /** Up to where the table's columns of now take in its changes; needed where the log has no column names. */
+  readonly layouts?: LogEnd;
+  readonly pending: Pending;
+  readonly log: Logger;
+}
+
+/** Why a live log ended. */
+export interface Failure {
+  readonly error: unknown;
+}
+
+/** One dump, and what puts its transactions together. */
+interface Dump {
+  readonly connection: BinlogConnection;
+  readonly assembler: Assembler;
+}
+
+/**
+ * One stretch of the binlog, from a place on until it fails. Mostly that is one dump; a transaction of more rows
+ * than are held is read again by another one, once it is known to have committed.
+ */
+export class LiveLog {
+  readonly #options: LiveLogOptions;
+  readonly #timer: NodeJS.Timeout;
+  #dump: Dump | null = null;
+  #paused = false;
+  #failure: Failure | null = null;
+  #columns: readonly ColumnType[] | null = null;
+  #mapper: RowMapper | null = null;
+
+  constructor(options: LiveLogOptions) {
+    this.#options = options;
+    const { silenceTimeout } = options.config;
+    this.#timer = setInterval(() => {
+      this.#checkSilence();
+    }, silenceTimeout / 4);
+  }
+
+  async start(): Promise<void> {
+    const { connector, table } = this.#options;
+    if (table.charsets.incomplete) await withSession(connector, (sql) => table.charsets.load(sql));
+    await this.#read({ start: this.#options.start, proven: null, behind: null });
+  }
+
+  async #read(reading: Reading): Promise<void> {
+    const { facts, table, serverId, config, connector } = this.#options;
+    const { start } = reading;
+    const assembler = this.#assemblerOf(reading);
+    const connection: BinlogConnection = new BinlogConnection(connector.options, {
+      event: (event) => {
+        assembler.event(event);
+        if (this.#options.pending.full) this.pause();
+      },
+      raw: (type, body) => {
+        assembler.raw(type, body);
+      },
+      ended: (error) => {
+        // One that was replaced by another has nothing more to say.
+        if (this.#dump?.connection === connection) this.#fail(error);
+      },
+    });
+    this.#dump = { connection, assembler };
+    if (this.#paused) connection.pause();
+    await connection.start({
+      serverId,
+      executed: facts.gtids ? start.executed : null,
+      file: start.at.file,
+      offset: start.at.offset,
+      schema: table.schema,
+      table: table.name,
+      heartbeat: Math.min(config.silenceTimeout / 3, 10_000),
+    });
+  }
+
+  #assemblerOf(reading: Reading): Assembler {
+    const { facts, table, pending } = this.#options;
+    return new Assembler(
+      {
+        flavour: facts.flavour,
+        server: facts.server,
+        schema: table.schema,
+        table: table.name,
+        gtids: facts.gtids,
+        reading,
+        mapperFor: (map) => this.#mapperFor(map),
+        touchesOutbox: (statement, database) => table.writers.mayWrite(statement, database),
+        statement: (statement, database, place) => {
+          table.writers.learn(statement, database);
+          this.#refuseChange(statement, database, place);
+        },
+      },
+      {
+        event: (event, context) => {
+          pending.event(event, context);
+        },
+        passed: (position, context) => {
+          pending.passed(position, context);
+        },
+        readAgain: (next) => {
+          this.#readAgain(next);
+        },
+      },
+    );
+  }
+
+  #readAgain(reading: Reading): void {
+    const former = this.#dump;
+    this.#dump = null;
+    former?.connection.close();
+    if (this.#failure !== null) return;
+    // Its failure is told by `ended` as well.
+    this.#read(reading).catch(() => undefined);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error: error instanceof MysqlSourceError ? error : decodeFault(error) };
+    clearInterval(this.#timer);
+    this.#options.pending.wake();
+  }
+
+  #checkSilence(): void {
+    const connection = this.#dump?.connection;
+    if (connection === undefined || connection.paused) return;
+    const { silence } = connection;
+    if (silence < this.#options.config.silenceTimeout) return;
+    this.#options.log.warn(
+      { silence: Math.round(silence) },
+      'no word from the server: giving this connection up',
+    );
+    connection.fail(new Error('Connection lost: no word from the server'));
+  }
+
+  get failure(): Failure | null {
+    return this.#failure;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#dump?.connection.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#dump?.connection.resume();
+  }
+
+  close(): void {
+    this.#failure ??= { error: new Error('Connection closed') };
+    clearInterval(this.#timer);
+    this.#dump?.connection.close();
+  }
+
+  /** Without names in the log, rows behind a change of the table are read only by who knows its columns then. */
+  #refuseChange(statement: string, database: string, { gtid, at }: GroupPlace): void {
+    const { config, table, layouts, facts } = this.#options;
+    if (config.metadata === 'full' || !changesLayout(table, statement, database)) return;
+    const isKnown =
+      layouts !== undefined &&
+      (gtid === ''
+        ? compareFiles(at, layouts.at) < 0
+        : parseExecuted(facts.flavour, layouts.executed).contains(gtid));
+    if (!isKnown) throw changed(table, `at ${at.file}:${String(at.offset)}`);
+  }
+
+  /** The mapper of a table map: by its own column names, or by the catalog's when it carries none. */
+  #mapperFor(map: TableMapEvent): RowMapper {
+    const { table, config } = this.#options;
+    const columns = this.#columnsOf(map);
+    if (this.#mapper === null || columns !== this.#columns) {
+      this.#columns = columns;
+      this.#mapper = new RowMapper(config.outbox, table.label, columns, config.nullKey, table.charsets);
+    }
+    tune(map, columns, this.#mapper.mapped, table.charsets);
+    return this.#mapper;
+  }
+
+  #columnsOf(map: TableMapEvent): readonly ColumnType[] {
+    const { table, config } = this.#options;
+    refuseUnknownTypes(map, table.label, table.columns);
+    if (!map.hasSelfDescribingMetadata()) {
+      if (config.metadata === 'full')
+        throw this.#layoutError(
+          'MYSQL_ROW_METADATA',
+          'carries no column names (binlog_row_metadata = MINIMAL)',
+        );
+      const problem = layoutProblem(map, table.columns, table.charsets);
+      if (problem === null) return table.columns;
+      throw this.#layoutError('MYSQL_TABLE_CHANGED', problem);
+    }
+    const columns = loggedColumns(map, table.columns, table.charsets);
+    const known = this.#columns;
+    return known !== null && sameColumns(known, columns) ? known : columns;
+  }
+
+  #layoutError(code: 'MYSQL_ROW_METADATA' | 'MYSQL_TABLE_CHANGED', problem: string): Error {
+    return mysqlError(
+      code,
+      `A table map of ${this.#options.table.label} in the log ${problem}.`,
+      "Set binlog_row_metadata = FULL, with which the log describes its rows itself. What was logged before can be read with metadata: 'minimal' if the table has not changed since.",
+    );
+  }
+}
+
+/** Errors of the connection stay as they are; what the library could not decode is one of ours. */
+function decodeFault(error: unknown): unknown {
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  const ofConnection = code !== undefined || errno !== undefined || /connection/i.test(String(error));
+  return ofConnection ? error : undecodable(error);
+}

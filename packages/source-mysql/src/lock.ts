@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { queryRows, type Connector } from './connection.js';
+import { mysqlError } from './errors.js';
+
+/** Longest name of a lock (MySQL 5.7.5 and newer). */
+const NAME_LIMIT = 64;
+/** Seconds that one wait lasts at the server; then it is asked anew, which shows whether it is still there. */
+const WAIT = 20;
+/** The longest that a holder and its server hear nothing of each other, in milliseconds, whatever the configuration. */
+const LONGEST_PATIENCE = 10_000;
+
+/**
+ * Ownership of a pipeline: GET_LOCK on a connection of its own. The server releases it when the connection
+ * ends, however it ends; losing the connection is losing the pipeline.
+ *
+ * A connection can also be dead without a word. The server gives its holder up two times `patience` after it last
+ * heard of it; the holder takes an answer that is overdue by one `patience` for a loss, so it is the first to know.
+ */
+export class Ownership {
+  readonly #connection: Connection;
+  readonly #patience: number;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the question was asked that is not answered yet. */
+  #askedAt: number | null = null;
+  #lost: unknown = null;
+  #onLost: (() => void) | null = null;
+
+  private constructor(connection: Connection, patience: number) {
+    this.#connection = connection;
+    this.#patience = patience;
+    connection.on('error', (error) => {
+      this.#lose(error);
+    });
+    connection.on('end', () => {
+      this.#lose(new Error('Connection lost: the server ended it'));
+    });
+    this.#timer = setInterval(() => {
+      this.#beat();
+    }, patience / 4);
+  }
+
+  /** Waits for the lock; `standby` is told when somebody else has it. */
+  static async take(
+    connector: Connector,
+    silenceTimeout: number,
+    table: string,
+    pipeline: string,
+    mode: 'wait' | 'fail',
+    standby: (owner: string) => void,
+    signal: AbortSignal,
+  ): Promise<Ownership> {
+    const patience = Math.min(silenceTimeout, LONGEST_PATIENCE);
+    const connection = await connector.connect();
+    const abort = (): void => {
+      connection.destroy();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      const name = lockName(table, pipeline);
+      if (!(await tryLock(connection, name, 0, patience))) {
+        const owner = await holder(connection, name);
+        if (mode === 'fail') throw lockHeld(pipeline, owner);
+        standby(owner);
+        // The server wakes us up: no polling.
+        while (!(await tryLock(connection, name, WAIT, patience))) signal.throwIfAborted();
+      }
+      const lease = Math.ceil((2 * patience) / 1_000);
+      await connection.query({ sql: `set session wait_timeout = ${String(lease)}`, timeout: patience });
+      return new Ownership(connection, patience);
+    } catch (error) {
+      connection.destroy();
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** What ended it; null while it lasts. */
+  get lost(): unknown {
+    return this.#lost;
+  }
+
+  whenLost(listener: () => void): void {
+    this.#onLost = listener;
+  }
+
+  release(): void {
+    clearInterval(this.#timer);
+    this.#onLost = null;
+    this.#lost ??= new Error('The lock was released');
+    this.#connection.destroy();
+  }
+
+  #beat(): void {
+    const asked = this.#askedAt;
+    if (asked === null) {
+      this.#askedAt = performance.now();
+      this.#connection.query('do 0').then(
+        () => {
+          this.#askedAt = null;
+        },
+        (error: unknown) => {
+          this.#lose(error);
+        },
+      );
+    } else if (performance.now() - asked > this.#patience) {
+      // If it was this process that stood still, the answer is there and is read before this runs.
+      setImmediate(() => {
+        if (this.#askedAt === asked) this.#lose(new Error('Connection lost: no word from the server'));
+      });
+    }
+  }
+
+  #lose(error: unknown): void {
+    if (this.#lost !== null) return;
+    this.#lost = error;
+    clearInterval(this.#timer);
+    this.#onLost?.();
+  }
+}
+
+/** @param patience milliseconds beyond those seconds after which the connection counts as dead */
+async function tryLock(
+  connection: Connection,
+  name: string,
+  seconds: number,
+  patience: number,
+): Promise<boolean> {
+  const [rows] = await connection.query<RowDataPacket[]>({
+    sql: 'select get_lock(?, ?) as locked',
+    values: [name, seconds],
+    timeout: seconds * 1_000 + patience,
+  });
+  return Number(rows[0]?.['locked']) === 1;
+}
+
+async function holder(connection: Connection, name: string): Promise<string> {
+  const [row] = await queryRows(connection, 'select is_used_lock(?) as id', [name]);
+  return `connection ${row?.['id'] ?? '?'}`;
+}
+
+/**
+ * Names of locks hold for the whole server: pipelines of the same name over the outboxes of two applications must
+ * not wait for each other. The server compares them without regard to case, and pipelines do not.
+ */
+export function lockName(table: string, pipeline: string): string {
+  const hash = createHash('sha256').update(`${table}/${pipeline}`).digest('hex').slice(0, 24);
+  return `${`strandline/${pipeline}`.slice(0, NAME_LIMIT - hash.length - 1)}/${hash}`;
+}
+
+function lockHeld(pipeline: string, owner: string): Error {
+  return mysqlError(
+    'MYSQL_LOCK_HELD',
+    `The pipeline ${pipeline} is owned by another process (${owner}).`,
+    "Stop that process, or let this one wait: mysql({ standby: 'wait' }).",
+  );
+}

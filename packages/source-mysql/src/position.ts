@@ -1,0 +1,128 @@
+import type { Position } from '@strandline/core';
+import { mysqlError } from './errors.js';
+import type { Executed } from './gtids.js';
+
+/** A place in one server's log files. */
+export interface FilePosition {
+  readonly file: string;
+  /** Where a transaction starts, in bytes. A file is never longer than one transaction past max_binlog_size. */
+  readonly offset: number;
+}
+
+/**
+ * Positions of this source, as text; the parts are separated by semicolons:
+ *
+ *     <server>;<file>:<offset>;<ordinal>;<gtid>;<executed before>;<from>
+ *     snapshot:start
+ *     snapshot:["42"]
+ *
+ * `file:offset` is where the transaction starts in the files of that server, `ordinal` the 1-based place of
+ * the row in the transaction, WHOLE for all of it, 0 for "everything that committed before". The two GTID parts
+ * are empty where the server has none; the first is empty too in a position that is not of a transaction. `from` is where reading must resume when that is earlier: at the oldest XA transaction that
+ * was prepared and not decided yet; else it is empty.
+ */
+export interface LogPosition {
+  readonly kind: 'log';
+  readonly server: string;
+  readonly at: FilePosition;
+  readonly ordinal: number;
+  /** Of the transaction; empty for ordinal 0, and without GTIDs. */
+  readonly gtid: string;
+  /** What was executed before the transaction; empty without GTIDs. */
+  readonly executed: string;
+  readonly from: { readonly at: FilePosition; readonly executed: string } | null;
+}
+
+export type MysqlPosition =
+  LogPosition | { readonly kind: 'snapshot'; readonly row: readonly string[] | null };
+
+/** The ordinal of a whole transaction. */
+export const WHOLE = 0xffff_ffff;
+
+export const SNAPSHOT_START: Position = 'snapshot:start';
+const SNAPSHOT_PREFIX = 'snapshot:';
+
+export function formatPosition(position: Omit<LogPosition, 'kind'>): Position {
+  const { server, at, ordinal, gtid, executed, from } = position;
+  const fromText = from === null ? '' : `${from.at.file}:${String(from.at.offset)}@${from.executed}`;
+  return [server, `${at.file}:${String(at.offset)}`, String(ordinal), gtid, executed, fromText].join(';');
+}
+
+export function snapshotPosition(row: readonly string[]): Position {
+  return SNAPSHOT_PREFIX + JSON.stringify(row);
+}
+
+/** Reads a position; throws `MYSQL_POSITION` for text that this source did not write. */
+export function parsePosition(text: Position): MysqlPosition {
+  if (text === SNAPSHOT_START) return { kind: 'snapshot', row: null };
+  if (text.startsWith(SNAPSHOT_PREFIX)) {
+    const row = parseRow(text.slice(SNAPSHOT_PREFIX.length));
+    if (row !== null) return { kind: 'snapshot', row };
+  }
+  const [server, file, ordinal, gtid, executed, from] = text.split(';');
+  const at = parseFile(file ?? '');
+  if (
+    server === undefined ||
+    at === null ||
+    ordinal === undefined ||
+    !/^\d+$/.test(ordinal) ||
+    from === undefined
+  ) {
+    throw mysqlError(
+      'MYSQL_POSITION',
+      `${JSON.stringify(text)} is not a MySQL position.`,
+      'If the saved offset holds this, it was written by something else.',
+    );
+  }
+  return {
+    kind: 'log',
+    server,
+    at,
+    ordinal: Number(ordinal),
+    gtid: gtid ?? '',
+    executed: executed ?? '',
+    from: parseFrom(from),
+  };
+}
+
+function parseFrom(text: string): LogPosition['from'] {
+  const sign = text.indexOf('@');
+  const at = parseFile(text.slice(0, Math.max(sign, 0)));
+  return at === null ? null : { at, executed: text.slice(sign + 1) };
+}
+
+function parseFile(text: string): FilePosition | null {
+  const match = /^(.+):(\d+)$/.exec(text);
+  return match === null ? null : { file: match[1] ?? '', offset: Number(match[2]) };
+}
+
+function parseRow(json: string): string[] | null {
+  try {
+    const row: unknown = JSON.parse(json);
+    return Array.isArray(row) && row.every((value) => typeof value === 'string') ? row : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Orders two places in one server's files. File names grow by a number: `binlog.999999` is followed by a longer one. */
+export function compareFiles(a: FilePosition, b: FilePosition): number {
+  if (a.file.length !== b.file.length) return a.file.length - b.file.length;
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.offset - b.offset;
+}
+
+/**
+ * Orders two places in the log. Without GTIDs by the files of the server that wrote both. With GTIDs by what had
+ * been executed before each: that holds on every server of the topology, while offsets in files do not.
+ */
+export function compareLog(executed: (text: string) => Executed, a: LogPosition, b: LogPosition): number {
+  if (a.executed === '' && b.executed === '' && a.gtid === '' && b.gtid === '') {
+    return compareFiles(a.at, b.at) || a.ordinal - b.ordinal;
+  }
+  if (a.gtid === b.gtid) return a.gtid !== '' || a.executed === b.executed ? a.ordinal - b.ordinal : 1;
+  if (a.gtid !== '' && executed(b.executed).contains(a.gtid)) return -1;
+  if (b.gtid !== '' && executed(a.executed).contains(b.gtid)) return 1;
+  // Neither lies behind the other. A place without a transaction comes before what it does not cover.
+  return a.gtid === '' ? -1 : 1;
+}

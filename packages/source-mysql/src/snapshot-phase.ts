@@ -1,0 +1,63 @@
+import type { Offset, Position, SourceBatch } from '@strandline/core';
+import type { Connection } from 'mysql2/promise';
+import type { LiveLogOptions, LogPlace } from './live-log.js';
+import { formatPosition } from './position.js';
+import { SnapshotOrder } from './snapshot-order.js';
+import { SnapshotReader } from './snapshot-reader.js';
+
+export interface SnapshotPhaseRequest {
+  readonly live: Omit<LiveLogOptions, 'start'>;
+  /** In the snapshot. */
+  readonly sql: Connection;
+  readonly order: readonly string[];
+  readonly offset: Offset;
+  /** What commits from here on is in the stream. */
+  readonly place: LogPlace;
+  readonly streamed: ReadonlySet<string>;
+}
+
+/** The first part of a pipeline that starts with the rows that are there, until they are all handed over. */
+export class SnapshotPhase {
+  readonly #request: SnapshotPhaseRequest;
+  readonly #ranks: SnapshotOrder;
+
+  constructor(request: SnapshotPhaseRequest) {
+    this.#request = request;
+    this.#ranks = new SnapshotOrder(request.offset.watermark);
+  }
+
+  /** The rest of the rows; then the position from which the log goes on. */
+  async *read(): AsyncGenerator<SourceBatch> {
+    const { live, sql, order, offset, place, streamed } = this.#request;
+    const { table, config, facts } = live;
+    try {
+      const reader = new SnapshotReader({
+        sql,
+        table,
+        outbox: config.outbox,
+        nullKey: config.nullKey,
+        order,
+        after: offset.watermark,
+        completed: offset.completed,
+        ranks: this.#ranks,
+        streamed,
+      });
+      for await (const events of reader.read()) yield { events, passed: null };
+      const { at, executed } = place;
+      const passed = formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null });
+      yield { events: [], passed };
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Orders two positions of the snapshot. */
+  compare(a: Position, b: Position): number {
+    return this.#ranks.compare(a, b);
+  }
+
+  /** Ends the session that holds the snapshot. */
+  close(): void {
+    this.#request.sql.destroy();
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StrandlineError, type OpenRequest, type Source, type SourceStream } from '@strandline/core';
+import type { Connection } from 'mysql2/promise';
+import { parseMysqlOptions, type MysqlConfig, type MysqlOptions } from './config.js';
+import { connectError, isTransient } from './connect-errors.js';
+import { createConnector, derivedServerId, type Connector } from './connection.js';
+import { identityOf } from './identity.js';
+import type { LiveLogOptions } from './live-log.js';
+import { Ownership } from './lock.js';
+import { Pending } from './pending.js';
+import { RowMapper } from './row-mapper.js';
+import { inspectServer } from './server.js';
+import { startingPoint, StartOverError } from './starting-point.js';
+import { MysqlStream } from './stream.js';
+import { streamError } from './stream-errors.js';
+import { findTable } from './table.js';
+
+/** Milliseconds before everything is looked at anew when another process got in between. */
+const START_OVER_DELAY = 100;
+
+/**
+ * An outbox table of a MySQL or MariaDB server, read from its binlog. Throws `MYSQL_CONFIG` for wrong options.
+ */
+export function mysql(options: MysqlOptions): Source {
+  return new MysqlSource(parseMysqlOptions(options));
+}
+
+/** The order of opening: take the lock, load the offset, check, claim the offset, read. */
+class MysqlSource implements Source {
+  readonly name = 'mysql';
+  readonly #config: MysqlConfig;
+
+  constructor(config: MysqlConfig) {
+    this.#config = config;
+  }
+
+  async open(open: OpenRequest): Promise<SourceStream> {
+    const connector = createConnector(this.#config.connection, this.#config.connectTimeout);
+    for (;;) {
+      try {
+        return await this.#open(connector, open);
+      } catch (error) {
+        if (open.signal.aborted || !(error instanceof StartOverError)) throw explain(error, connector);
+        await sleep(START_OVER_DELAY, undefined, { signal: open.signal });
+      }
+    }
+  }
+
+  async #open(connector: Connector, open: OpenRequest): Promise<SourceStream> {
+    const config = this.#config;
+    const sql = await connector.connect();
+    let ownership: Ownership | null = null;
+    try {
+      const live = await this.#inspect(connector, sql, open);
+      ownership = await Ownership.take(
+        connector,
+        config.silenceTimeout,
+        live.table.label,
+        open.pipeline,
+        config.standby,
+        (owner) => {
+          open.standby(owner);
+        },
+        open.signal,
+      );
+      const identity = identityOf(live.facts, live.table);
+      const start = await startingPoint(live, identity, open);
+      return new MysqlStream({
+        live,
+        identity: { ...identity, ...start.identity },
+        offset: start.offset,
+        start: start.place,
+        ownership,
+        snapshot: start.snapshot,
+      });
+    } catch (error) {
+      ownership?.release();
+      throw error;
+    } finally {
+      sql.destroy();
+    }
+  }
+
+  async #inspect(
+    connector: Connector,
+    sql: Connection,
+    open: OpenRequest,
+  ): Promise<Omit<LiveLogOptions, 'start'>> {
+    const config = this.#config;
+    const facts = await inspectServer(connector, sql, config.metadata);
+    const table = await findTable(sql, config.outbox);
+    // A mapper of the catalog's columns throws for one that is missing, as it would for the log's.
+    new RowMapper(config.outbox, table.label, table.columns, config.nullKey, table.charsets);
+    if (!facts.gtids && config.visibility === 'committed') {
+      open.log.warn(
+        {},
+        "without GTIDs it can't be told when a transaction becomes visible: events are handed out when they are logged",
+      );
+    }
+    return {
+      connector,
+      config,
+      facts,
+      table,
+      serverId: config.serverId ?? derivedServerId(`${facts.server}/${table.label}/${open.pipeline}`),
+      pending: new Pending(),
+      log: open.log,
+    };
+  }
+}
+
+function explain(error: unknown, connector: Connector): unknown {
+  if (error instanceof StrandlineError || !(error instanceof Error)) return error;
+  return isTransient(error) ? connectError(error, connector.target) : streamError(error, '');
+}

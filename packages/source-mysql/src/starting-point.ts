@@ -1,0 +1,172 @@
+import type { Offset, OpenRequest, SourceIdentity } from '@strandline/core';
+import type { Connection } from 'mysql2/promise';
+import { queryRows } from './connection.js';
+import { mysqlError } from './errors.js';
+import { checkIdentity, checkReachable, logPlaceOf, type MysqlIdentity } from './identity.js';
+import { insertedBetween } from './inserted-between.js';
+import type { LiveLogOptions, LogPlace } from './live-log.js';
+import { formatPosition, SNAPSHOT_START } from './position.js';
+import { readLogEnd, readLogStart } from './server.js';
+import { openSnapshot, type SnapshotSessions } from './snapshot.js';
+import { SnapshotPhase } from './snapshot-phase.js';
+import { snapshotOrder } from './snapshot-reader.js';
+
+/** Another process got in between: look at everything anew. */
+export class StartOverError extends Error {
+  override readonly name = 'StartOverError';
+}
+
+/** From where the owner of a pipeline reads. */
+export interface StartingPoint {
+  readonly offset: Offset;
+  readonly place: LogPlace;
+  readonly identity: SourceIdentity;
+  /** What comes before the log: the rest of the start snapshot. */
+  readonly snapshot: SnapshotPhase | null;
+}
+
+type Live = Omit<LiveLogOptions, 'start'>;
+
+/** Compares what was saved with what the server has. */
+export async function startingPoint(
+  live: Live,
+  identity: MysqlIdentity,
+  open: OpenRequest,
+): Promise<StartingPoint> {
+  const saved = await open.load();
+  const sql = await live.connector.connect();
+  try {
+    if (saved === null) return await firstRun(live, identity, open);
+    checkIdentity(live.facts, saved, identity);
+    const place = logPlaceOf(saved.watermark);
+    if (place === null) return await resumeSnapshot(live, identity, saved, open);
+    await checkReachable(sql, live.facts, place, saved.watermark);
+    const offset = await open.claim({ identity, watermark: saved.watermark });
+    if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
+    return { offset, place, identity: {}, snapshot: null };
+  } finally {
+    sql.destroy();
+  }
+}
+
+async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
+  const { config, connector, facts } = live;
+  if (config.start === 'snapshot') return firstSnapshot(live, identity, open);
+  const sql = await connector.connect();
+  try {
+    if (config.start === 'now') await refusePrepared(sql);
+    const { at, executed } =
+      config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
+    const watermark = formatPosition({
+      server: facts.server,
+      at,
+      ordinal: 0,
+      gtid: '',
+      executed,
+      from: null,
+    });
+    const offset = await open.claim({ identity, watermark });
+    if (offset.watermark !== watermark) throw new StartOverError('another process made the first offset');
+    live.log.info({ position: watermark }, 'first start of this pipeline');
+    return { offset, place: { at, executed }, identity: {}, snapshot: null };
+  } finally {
+    sql.destroy();
+  }
+}
+
+/** An XA transaction that was prepared before the start could commit after it, and its rows lie before. */
+async function refusePrepared(sql: Connection): Promise<void> {
+  const prepared = await queryRows(sql, 'xa recover').catch(() => []);
+  if (prepared.length === 0) return;
+  throw mysqlError(
+    'MYSQL_XA_PREPARED',
+    `The server has ${String(prepared.length)} XA transactions that are prepared and not decided: should they commit, their rows would lie before the start.`,
+    "Commit or roll them back (xa recover lists them), or use start: 'earliest'.",
+  );
+}
+
+async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
+  return withSnapshot(live, open, async (sessions, order) => {
+    await refusePrepared(sessions.locker);
+    const place = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
+    const extra = snapshotIdentity(place);
+    const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: SNAPSHOT_START });
+    if (offset.watermark !== SNAPSHOT_START)
+      throw new StartOverError('another process made the first offset');
+    live.log.info(
+      { position: extra['snapshotAt'] },
+      'first start of this pipeline: reading the rows that are there',
+    );
+    const { sql } = sessions;
+    const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed: new Set() });
+    return { offset, place, identity: extra, snapshot };
+  });
+}
+
+/** The first snapshot is gone: a new one is read on after the watermark, without what the stream delivers. */
+async function resumeSnapshot(
+  live: Live,
+  identity: MysqlIdentity,
+  saved: Offset,
+  open: OpenRequest,
+): Promise<StartingPoint> {
+  const place = placeOf(saved);
+  return withSnapshot(live, open, async (sessions, order) => {
+    await checkReachable(sessions.locker, live.facts, place, saved.watermark);
+    const now = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
+    const streamed = await insertedBetween(live, place, now, open.signal);
+    const extra = snapshotIdentity(place);
+    const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: saved.watermark });
+    if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
+    const { sql } = sessions;
+    const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed });
+    return { offset, place, identity: extra, snapshot };
+  });
+}
+
+/** The session of the snapshot lives on in the starting point; whatever fails ends it. */
+async function withSnapshot(
+  { connector, table, config }: Live,
+  { signal }: OpenRequest,
+  work: (sessions: SnapshotSessions, order: readonly string[]) => Promise<StartingPoint>,
+): Promise<StartingPoint> {
+  const locker = await connector.connect();
+  const abort = (): void => {
+    locker.destroy();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  let sql: Connection | null = null;
+  try {
+    // Whether there is an order to read in must be known first.
+    const order = await snapshotOrder(locker, table, config.outbox);
+    sql = await connector.connect();
+    return await work({ sql, locker }, order);
+  } catch (error) {
+    sql?.destroy();
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    locker.destroy();
+  }
+}
+
+function snapshotIdentity({ at, executed }: LogPlace): SourceIdentity {
+  return { snapshotAt: `${at.file}:${String(at.offset)}`, snapshotExecuted: executed };
+}
+
+function placeOf({ identity, watermark }: Offset): LogPlace {
+  const match = /^(.+):(\d+)$/.exec(identity['snapshotAt'] ?? '');
+  if (match === null) {
+    throw mysqlError(
+      'MYSQL_OFFSET_MISSING',
+      'The saved offset stands in a start snapshot and does not say where in the log that was taken.',
+      'Start under a new pipeline name to take the snapshot again.',
+      { position: watermark },
+    );
+  }
+  return {
+    at: { file: match[1] ?? '', offset: Number(match[2]) },
+    executed: identity['snapshotExecuted'] ?? '',
+  };
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { History, parseExecuted } from '../src/gtids.js';
+
+const A = '3e11fa47-71ca-11e1-9e33-c80aa9429562';
+const B = '4e11fa47-71ca-11e1-9e33-c80aa9429562';
+
+describe('a GTID set of MySQL', () => {
+  it('keeps its holes', () => {
+    const set = parseExecuted('mysql', `${A}:1-3:5:9-10`);
+    expect([1, 3, 4, 5, 6, 9, 11].map((n) => set.contains(`${A}:${String(n)}`))).toEqual([
+      ...[true, true, false, true, false, true, false],
+    ]);
+    expect(set.text).toBe(`${A}:1-3:5:9-10`);
+  });
+
+  it('tells servers and tags apart', () => {
+    const set = parseExecuted('mysql', `${A}:1-3:shop:1-2,\n${B}:7`);
+    expect(set.contains(`${A}:shop:2`)).toBe(true);
+    expect(set.contains(`${A}:shop:3`)).toBe(false);
+    expect(set.contains(`${A}:other:1`)).toBe(false);
+    expect(set.contains(`${B}:7`)).toBe(true);
+    expect(set.contains(`${B}:1`)).toBe(false);
+  });
+
+  it('that is empty has nothing', () => {
+    expect(parseExecuted('mysql', '').contains(`${A}:1`)).toBe(false);
+  });
+});
+
+describe('a GTID position of MariaDB', () => {
+  it('has one watermark for each domain', () => {
+    const position = parseExecuted('mariadb', '0-1-100,2-5-7');
+    expect(['0-1-100', '0-1-101', '2-5-7', '2-9-6', '1-1-1'].map((gtid) => position.contains(gtid))).toEqual([
+      ...[true, false, true, true, false],
+    ]);
+  });
+
+  it('counts beyond 2^53', () => {
+    const position = parseExecuted('mariadb', '0-1-9007199254740993');
+    expect(position.contains('0-1-9007199254740993')).toBe(true);
+    expect(position.contains('0-1-9007199254740994')).toBe(false);
+  });
+});
+
+describe('a history', () => {
+  it('tells what was executed before each of many transactions', () => {
+    const history = new History('mysql', `${A}:1-5`);
+    const marks = Array.from({ length: 300 }, (_, index) => {
+      const mark = history.mark();
+      history.add(`${A}:${String(index + 7)}`);
+      return mark;
+    });
+    expect(marks[0]?.text).toBe(`${A}:1-5`);
+    expect(marks[1]?.text).toBe(`${A}:1-5:7`);
+    for (const n of [2, 63, 64, 65, 66, 129, 299]) expect(marks[n]?.text).toBe(`${A}:1-5:7-${String(6 + n)}`);
+    history.add(`${A}:6`);
+    expect(history.text).toBe(`${A}:1-306`);
+  });
+
+  it('keeps a place that was marked, whatever is added later', () => {
+    const history = new History('mariadb', '0-1-5');
+    const mark = history.mark();
+    history.add('0-2-6');
+    history.add('1-2-1');
+    expect(mark.text).toBe('0-1-5');
+    expect(history.text.split(',').sort()).toEqual(['0-2-6', '1-2-1']);
+  });
+});
