@@ -12,7 +12,7 @@ import { EVENT_TYPES } from './binlog-events.js';
 import { mysqlError } from './errors.js';
 import type { MysqlEvent, TransactionContext } from './event.js';
 import { History, type Flavour, type HistoryMark } from './gtids.js';
-import type { LogPlace } from './live-log.js';
+import type { LogPlace } from './log-place.js';
 import { formatPosition, WHOLE, type FilePosition } from './position.js';
 import type { RowMapper } from './row-mapper.js';
 import { canonicalXid, readStatement, type Statement } from './statements.js';

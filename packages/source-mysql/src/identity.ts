@@ -2,7 +2,7 @@ import type { Offset, SourceIdentity } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
-import type { LogPlace } from './live-log.js';
+import type { LogPlace } from './log-place.js';
 import { compareFiles, parsePosition, WHOLE, type LogPosition } from './position.js';
 import { readLogEnd, readLogStart, type ServerFacts } from './server.js';
 import { positionAhead, purged } from './stream-errors.js';

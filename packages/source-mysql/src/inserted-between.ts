@@ -1,4 +1,6 @@
-import { LiveLog, type LiveLogOptions, type LogPlace } from './live-log.js';
+import { LiveLog } from './live-log.js';
+import type { LiveLogOptions } from './live-log-options.js';
+import type { LogPlace } from './log-place.js';
 import { parseExecuted } from './gtids.js';
 import { Pending } from './pending.js';
 import { compareFiles, parsePosition } from './position.js';

@@ -1,7 +1,8 @@
 import { BinlogConnection } from './binlog-connection.js';
 import type { BinlogEvent, QueryEvent, RotateEvent } from './binlog-events.js';
 import { mysqlError } from './errors.js';
-import type { LiveLogOptions, LogPlace } from './live-log.js';
+import type { LiveLogOptions } from './live-log-options.js';
+import type { LogPlace } from './log-place.js';
 import { compareFiles, type FilePosition } from './position.js';
 import { readLogEnd, type LogEnd } from './server.js';
 import { findTable, type TableFacts } from './table.js';

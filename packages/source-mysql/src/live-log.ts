@@ -1,38 +1,16 @@
-import type { Logger } from '@strandline/core';
+import type { LiveLogOptions } from './live-log-options.js';
 import { Assembler, type GroupPlace, type Reading } from './assembler.js';
 import type { TableMapEvent } from './binlog-events.js';
 import { BinlogConnection, undecodable } from './binlog-connection.js';
-import type { MysqlConfig } from './config.js';
-import { withSession, type Connector } from './connection.js';
+import { withSession } from './connection.js';
 import { mysqlError, MysqlSourceError } from './errors.js';
-import type { Pending } from './pending.js';
 import { parseExecuted } from './gtids.js';
 import { layoutProblem } from './layout-check.js';
 import { changed, changesLayout } from './layout-scan.js';
-import { compareFiles, type FilePosition } from './position.js';
+import { compareFiles } from './position.js';
 import { RowMapper } from './row-mapper.js';
-import type { LogEnd, ServerFacts } from './server.js';
-import type { TableFacts } from './table.js';
 import { loggedColumns, refuseUnknownTypes, sameColumns, tune } from './tuning.js';
 import type { ColumnType } from './values.js';
-
-export interface LogPlace {
-  readonly at: FilePosition;
-  readonly executed: string;
-}
-
-export interface LiveLogOptions {
-  readonly connector: Connector;
-  readonly config: MysqlConfig;
-  readonly facts: ServerFacts;
-  readonly table: TableFacts;
-  readonly serverId: number;
-  readonly start: LogPlace;
-  /** Up to where the table's columns of now take in its changes; needed where the log has no column names. */
-  readonly layouts?: LogEnd;
-  readonly pending: Pending;
-  readonly log: Logger;
-}
 
 /** Why a live log ended. */
 export interface Failure {

@@ -85,7 +85,7 @@ export interface LogEnd {
 
 export async function readLogEnd(sql: Connection, facts: ServerFacts): Promise<LogEnd> {
   const statement =
-    facts.flavour === 'mariadb' || facts.version.startsWith("8.0")
+    facts.flavour === 'mariadb' || facts.version.startsWith('8.0')
       ? 'show master status'
       : 'show binary log status';
   const [row] = await queryRows(sql, statement);

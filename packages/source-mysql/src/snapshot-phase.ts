@@ -1,6 +1,7 @@
 import type { Offset, Position, SourceBatch } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
-import type { LiveLogOptions, LogPlace } from './live-log.js';
+import type { LiveLogOptions } from './live-log-options.js';
+import type { LogPlace } from './log-place.js';
 import { formatPosition } from './position.js';
 import { SnapshotOrder } from './snapshot-order.js';
 import { SnapshotReader } from './snapshot-reader.js';

@@ -4,7 +4,7 @@ import type { Connection } from 'mysql2/promise';
 import { errnoOf } from './connect-errors.js';
 import { queryRows, quoteName } from './connection.js';
 import { mysqlError } from './errors.js';
-import type { LogPlace } from './live-log.js';
+import type { LogPlace } from './log-place.js';
 import { mariadbPosition, readLogEnd, type ServerFacts } from './server.js';
 import type { TableFacts } from './table.js';
 

@@ -5,7 +5,7 @@ import { parseMysqlOptions, type MysqlConfig, type MysqlOptions } from './config
 import { connectError, isTransient } from './connect-errors.js';
 import { createConnector, derivedServerId, type Connector } from './connection.js';
 import { identityOf } from './identity.js';
-import type { LiveLogOptions } from './live-log.js';
+import type { LiveLogOptions } from './live-log-options.js';
 import { Ownership } from './lock.js';
 import { Pending } from './pending.js';
 import { RowMapper } from './row-mapper.js';

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { DATABASES, type DatabaseName } from './databases/names.js';
 
 export const BENCHMARKS = ['drain', 'latency', 'memory', 'isolation'] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
@@ -7,6 +8,7 @@ const OFFSETS = ['redis', 'file', 'memory'] as const;
 export type OffsetsKind = (typeof OFFSETS)[number];
 
 export interface BenchArguments {
+  readonly database: DatabaseName;
   /** Rows of a backlog; the other benchmarks' amounts are derived from it. */
   readonly rows: number;
   readonly rounds: number;
@@ -21,6 +23,7 @@ export class UsageError extends Error {}
 
 export const USAGE = `npm run bench -- [options]
 
+  --database NAME one of ${DATABASES.join(', ')} (default postgres)
   --rows N        rows of a backlog, 1000 to 10,000,000 (default 200,000); the other amounts follow from it
   --rounds N      rounds, of which the median counts, 1 to 99 (default 5)
   --only NAME     one of ${BENCHMARKS.join(', ')}; may be given several times (default: all)
@@ -36,6 +39,7 @@ that was not met does not change it: machines differ.
 export function parseArguments(args: readonly string[]): BenchArguments {
   const { values } = parse(args);
   return {
+    database: oneOf('database', values.database, DATABASES),
     rows: integer('rows', values.rows, 1_000, 10_000_000),
     rounds: integer('rounds', values.rounds, 1, 99),
     only: values.only === undefined ? BENCHMARKS : values.only.map((name) => oneOf('only', name, BENCHMARKS)),
@@ -64,6 +68,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
+        database: { type: 'string', default: 'postgres' },
         rows: { type: 'string', default: '200000' },
         rounds: { type: 'string', default: '5' },
         only: { type: 'string', multiple: true },

@@ -1,11 +1,12 @@
-import { ServerError, startPostgres } from '@strandline/servers';
+import { ServerError } from '@strandline/servers';
 import { parseArguments, UsageError, USAGE, type BenchArguments, type BenchmarkName } from './arguments.js';
 import { drain } from './benchmarks/drain.js';
 import { isolation } from './benchmarks/isolation.js';
 import { latency } from './benchmarks/latency.js';
 import { memory } from './benchmarks/memory.js';
 import { openOffsetsPlace } from './benchmarks/offsets-place.js';
-import { POSTGRES_SETTINGS, type Stage } from './benchmarks/stage.js';
+import type { Stage } from './benchmarks/stage.js';
+import { startDatabase } from './databases/start.js';
 import { FaultError } from './readers/check.js';
 import type { Findings } from './report/figure.js';
 import { toJson } from './report/json.js';
@@ -31,14 +32,14 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-async function run({ rows, rounds, only, offsets, json }: BenchArguments): Promise<void> {
-  await using postgres = await startPostgres({ settings: POSTGRES_SETTINGS });
+async function run({ database: name, rows, rounds, only, offsets, json }: BenchArguments): Promise<void> {
+  await using database = await startDatabase(name);
   await using place = await openOffsetsPlace(offsets);
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-  const stage = { postgres, offsets: place.settings, rows, rounds, progress };
+  const stage = { database, offsets: place.settings, rows, rounds, progress };
   const all: Findings[] = [];
-  for (const name of only) {
-    const findings = await RUN[name](stage);
+  for (const benchmark of only) {
+    const findings = await RUN[benchmark](stage);
     all.push(findings);
     if (!json) process.stdout.write(`\n${toTable(findings)}\n`);
   }

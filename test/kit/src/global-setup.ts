@@ -1,4 +1,3 @@
-import { prepareMariadb, prepareMysql } from '@strandline/servers';
 import type { TestProject } from 'vitest/node';
 import { ServersOnDemand } from './servers-on-demand.js';
 import { startTestServers } from './servers.js';
@@ -8,12 +7,7 @@ import { startTestServers } from './servers.js';
  * A server that can't be had fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [servers] = await Promise.all([
-    startTestServers(),
-    // Downloaded before the tests, whose deadlines are for starts. What can't be had fails those that ask for it.
-    prepareMysql().catch(() => undefined),
-    prepareMariadb().catch(() => undefined),
-  ]);
+  const servers = await startTestServers();
   const onDemand = await ServersOnDemand.listen();
   project.provide('postgresUrl', servers.postgres.url);
   project.provide('redisUrl', servers.redis.url);

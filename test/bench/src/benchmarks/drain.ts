@@ -1,21 +1,24 @@
-import { Backlog, type BacklogOptions } from '../backlog/backlog.js';
+import type { Backlog, BacklogOptions } from '../databases/bench-database.js';
+import type { DatabaseName } from '../databases/names.js';
 import { check } from '../readers/check.js';
-import { pgRecvlogicalVersion, readWithPgRecvlogical } from '../readers/pg-recvlogical.js';
-import type { Reading, ReaderSettings } from '../readers/reading.js';
+import type { Reader } from '../readers/reader.js';
+import type { Reading } from '../readers/reading.js';
 import type { StrandlineReading, StrandlineSettings } from '../readers/strandline.js';
 import type { Figure, Findings } from '../report/figure.js';
 import { ratios } from '../report/statistics.js';
-import { bareLibrary, strandline, type Stage } from './stage.js';
+import { bareLibrary, readerOf, strandline, type Stage } from './stage.js';
 
 const KEYS = 5_000;
 const BARE = 'bare library';
 /** Share of the bare library's speed that the whole pipeline must reach. */
 const GOAL = { rule: '>=', bound: 0.6 } as const;
 
-interface Reader {
-  readonly name: string;
-  read(settings: ReaderSettings): Promise<Reading | StrandlineReading>;
-}
+/** Where the goal is for transactions of one row as well. */
+const SINGLES_JUDGED: Readonly<Record<DatabaseName, boolean>> = {
+  postgres: false,
+  mysql: true,
+  mariadb: true,
+};
 
 /** What each round of one reader brought, in the order of the rounds. */
 type Results = ReadonlyMap<string, (Reading | StrandlineReading)[]>;
@@ -39,7 +42,7 @@ export async function drain(stage: Stage): Promise<Findings> {
       ours('plain-value handler', { handler: 'plain' }),
       ours('batch handler', { handler: 'batch' }),
       ours("visibility 'logged'", { visibility: 'logged' }),
-      ...(await pgRecvlogical(made)),
+      ...(await made.ownReaders()),
     ],
   );
   const ones = await measure(
@@ -47,27 +50,20 @@ export async function drain(stage: Stage): Promise<Findings> {
     { ...backlog, name: 'drain_ones', perTransaction: 1, payload: 'text' },
     () => [bare, main],
   );
-  const jsonb = await measure(
+  const json = await measure(
     stage,
-    { ...backlog, name: 'drain_jsonb', perTransaction: 10, payload: 'jsonb' },
+    { ...backlog, name: 'drain_json', perTransaction: 10, payload: 'json' },
     () => [bare, main, ours('handler reads the payload', { handler: 'payload' })],
   );
   return {
     benchmark: 'drain',
-    about: `a backlog of ${stage.rows.toLocaleString('en-US')} rows, ${KEYS.toLocaleString('en-US')} keys; offsets: ${stage.offsets.kind}`,
+    about: `${stage.database.label}, a backlog of ${stage.rows.toLocaleString('en-US')} rows, ${KEYS.toLocaleString('en-US')} keys; offsets: ${stage.offsets.kind}`,
     figures: [
       ...figures('transactions of 10', tens, main.name),
-      ...figures('transactions of 1', ones),
-      ...figures('transactions of 10, jsonb', jsonb),
+      ...figures('transactions of 1', ones, SINGLES_JUDGED[stage.database.name] ? main.name : undefined),
+      ...figures('transactions of 10, JSON', json),
     ],
   };
-}
-
-async function pgRecvlogical(backlog: Backlog): Promise<Reader[]> {
-  const version = await pgRecvlogicalVersion();
-  if (version === null) return [];
-  const until = await backlog.walEnd();
-  return [{ name: `pg_recvlogical ${version}`, read: (reader) => readWithPgRecvlogical(reader, until) }];
 }
 
 /** Has every reader read the same backlog in every round; each round begins with another one. */
@@ -77,7 +73,7 @@ async function measure(
   readersFor: (backlog: Backlog) => readonly Reader[] | Promise<readonly Reader[]>,
 ): Promise<Results> {
   stage.progress(`writing the backlog ${options.name}`);
-  await using backlog = await Backlog.create(stage.postgres, options);
+  await using backlog = await stage.database.createBacklog(options);
   const readers = await readersFor(backlog);
   const results = new Map(readers.map(({ name }) => [name, [] as Reading[]]));
   for (let round = 0; round < stage.rounds; round += 1) {
@@ -85,9 +81,7 @@ async function measure(
       const reader = readers[(round + turn) % readers.length];
       if (reader === undefined) continue;
       stage.progress(`${options.name}, round ${String(round + 1)}: ${reader.name}`);
-      const { url } = backlog;
-      const { rows, keys } = options;
-      const reading = await backlog.withSlot((slot) => reader.read({ url, slot, rows, keys }));
+      const reading = await backlog.withReader((name) => reader.read(readerOf(stage, backlog, name)));
       check(`${options.name}, ${reader.name}`, reading, backlog.rowsPerKey);
       results.get(reader.name)?.push(reading);
     }

@@ -1,9 +1,9 @@
-import { Backlog } from '../backlog/backlog.js';
+import type { Backlog } from '../databases/bench-database.js';
 import { check } from '../readers/check.js';
 import type { Reading } from '../readers/reading.js';
 import type { Findings } from '../report/figure.js';
 import { ratios } from '../report/statistics.js';
-import { strandline, type Stage } from './stage.js';
+import { readerOf, strandline, type Stage } from './stage.js';
 
 const KEYS = 5_000;
 const SLEEPER = 17;
@@ -28,7 +28,7 @@ export async function isolation(stage: Stage): Promise<Findings> {
     payload: 'text',
   } as const;
   stage.progress('writing the backlog isolation');
-  await using backlog = await Backlog.create(stage.postgres, options);
+  await using backlog = await stage.database.createBacklog(options);
   const awake: Share[] = [];
   const asleep: Share[] = [];
   for (let round = 0; round < PAIRS * stage.rounds; round += 1) {
@@ -41,7 +41,7 @@ export async function isolation(stage: Stage): Promise<Findings> {
   }
   return {
     benchmark: 'isolation',
-    about: `${stage.rows.toLocaleString('en-US')} rows, ${KEYS.toLocaleString('en-US')} keys, one of which sleeps until the others are done; offsets: ${stage.offsets.kind}`,
+    about: `${stage.database.label}, ${stage.rows.toLocaleString('en-US')} rows, ${KEYS.toLocaleString('en-US')} keys, one of which sleeps until the others are done; offsets: ${stage.offsets.kind}`,
     figures: [
       { name: 'the others, no key sleeps', unit: 'rows/s', rounds: awake.map(speed) },
       { name: '  processor time', unit: 'µs/row', rounds: awake.map(cpu) },
@@ -63,10 +63,10 @@ export async function isolation(stage: Stage): Promise<Findings> {
 }
 
 async function measure(stage: Stage, backlog: Backlog, sleep: boolean): Promise<Share> {
-  const { url, rowsPerKey, options } = backlog;
+  const { rowsPerKey, options } = backlog;
   const untimedKey = { key: SLEEPER, rows: rowsPerKey[SLEEPER] ?? 0 };
-  const reading = await backlog.withSlot((slot) =>
-    strandline(stage, { url, slot, rows: options.rows, keys: options.keys, untimedKey, sleep }),
+  const reading = await backlog.withReader((name) =>
+    strandline(stage, { ...readerOf(stage, backlog, name), untimedKey, sleep }),
   );
   check(sleep ? 'isolation, one key sleeps' : 'isolation, no key sleeps', reading, rowsPerKey);
   return { rows: options.rows - untimedKey.rows, reading };

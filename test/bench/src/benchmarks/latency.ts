@@ -1,4 +1,3 @@
-import { Backlog } from '../backlog/backlog.js';
 import { startJob } from '../processes/start-job.js';
 import { check } from '../readers/check.js';
 import type { Reading } from '../readers/reading.js';
@@ -6,7 +5,7 @@ import type { StrandlineReading } from '../readers/strandline.js';
 import type { Figure, Findings, Goal } from '../report/figure.js';
 import { percentile, ratios } from '../report/statistics.js';
 import type { Writing } from '../writer/paced-writer.js';
-import type { Stage } from './stage.js';
+import { readerOf, type Stage } from './stage.js';
 
 const ROWS_PER_SECOND = 1_000;
 const KEYS = 500;
@@ -42,7 +41,7 @@ export async function latency(stage: Stage): Promise<Findings> {
   }
   return {
     benchmark: 'latency',
-    about: `commit to handler at ${ROWS_PER_SECOND.toLocaleString('en-US')} rows/s, one row per transaction, ${rows.toLocaleString('en-US')} rows a round; offsets: ${stage.offsets.kind}`,
+    about: `${stage.database.label}, commit to handler at ${ROWS_PER_SECOND.toLocaleString('en-US')} rows/s, one row per transaction, ${rows.toLocaleString('en-US')} rows a round; offsets: ${stage.offsets.kind}`,
     figures: [...results].flatMap(([name, rounds]) => [
       ...figures(name, rounds, name === JUDGED),
       ...comparison(rounds, results.get('bare library') ?? []),
@@ -52,12 +51,14 @@ export async function latency(stage: Stage): Promise<Findings> {
 
 async function measure(stage: Stage, name: ReaderName, rows: number, database: string): Promise<Round> {
   const options = { name: database, rows: 0, perTransaction: 1, keys: KEYS, payload: 'text' } as const;
-  await using backlog = await Backlog.create(stage.postgres, options);
-  const { url } = backlog;
-  return await backlog.withSlot(async (slot) => {
-    const reader = startReader(stage, name, { url, slot, rows, keys: KEYS, arrivals: true });
+  await using backlog = await stage.database.createBacklog(options);
+  return await backlog.withReader(async (readerName) => {
+    const settings = { ...readerOf(stage, backlog, readerName), rows, arrivals: true };
+    const reader = startReader(stage, name, settings);
     await reader.ready;
-    const writer = startJob('writer', { url, rows, keys: KEYS, rowsPerSecond: ROWS_PER_SECOND });
+    const { url } = backlog;
+    const database = stage.database.name;
+    const writer = startJob('writer', { database, url, rows, keys: KEYS, rowsPerSecond: ROWS_PER_SECOND });
     const [writing, reading] = await Promise.all([writer.result, reader.result]);
     check(`latency, ${name}`, reading, await backlog.count());
     return roundOf(writing, reading);

@@ -1,9 +1,8 @@
-import { Backlog } from '../backlog/backlog.js';
 import { check } from '../readers/check.js';
 import type { StrandlineReading } from '../readers/strandline.js';
 import type { MemorySample, MemoryUse } from '../readers/memory-sampler.js';
 import type { Findings } from '../report/figure.js';
-import { strandline, type Stage } from './stage.js';
+import { readerOf, strandline, type Stage } from './stage.js';
 
 const KEYS = 5_000;
 /** The long backlog, and the one transaction, in multiples of the backlogs' rows: 2,000,000 and 1,000,000. */
@@ -23,7 +22,7 @@ export async function memory(stage: Stage): Promise<Findings> {
   const count = (value: number): string => value.toLocaleString('en-US');
   return {
     benchmark: 'memory',
-    about: `resident set of a process that drains; offsets: ${stage.offsets.kind}`,
+    about: `${stage.database.label}, resident set of a process that drains; offsets: ${stage.offsets.kind}`,
     figures: [
       { name: `${count(LONG * rows)} rows: after ${count(rows)}`, unit: 'MiB', rounds: [base] },
       {
@@ -48,11 +47,10 @@ export async function memory(stage: Stage): Promise<Findings> {
 async function measure(stage: Stage, name: string, rows: number, perTransaction: number): Promise<MemoryUse> {
   stage.progress(`writing the backlog ${name}`);
   const options = { name, rows, perTransaction, keys: KEYS, payload: 'text' } as const;
-  await using backlog = await Backlog.create(stage.postgres, options);
+  await using backlog = await stage.database.createBacklog(options);
   stage.progress(`draining ${name}`);
-  const { url } = backlog;
-  const reading: StrandlineReading = await backlog.withSlot((slot) =>
-    strandline(stage, { url, slot, rows, keys: KEYS }),
+  const reading: StrandlineReading = await backlog.withReader((reader) =>
+    strandline(stage, readerOf(stage, backlog, reader)),
   );
   check(name, reading, backlog.rowsPerKey);
   return reading.memory;

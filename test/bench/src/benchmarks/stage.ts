@@ -1,11 +1,11 @@
-import type { PostgresServer } from '@strandline/servers';
+import type { Backlog, BenchDatabase } from '../databases/bench-database.js';
 import { startJob } from '../processes/start-job.js';
 import type { Reading, ReaderSettings } from '../readers/reading.js';
 import type { OffsetsSettings, StrandlineReading, StrandlineSettings } from '../readers/strandline.js';
 
 /** What all benchmarks of a run share. */
 export interface Stage {
-  readonly postgres: PostgresServer;
+  readonly database: BenchDatabase;
   readonly offsets: OffsetsSettings;
   /** Rows of a backlog. */
   readonly rows: number;
@@ -14,11 +14,10 @@ export interface Stage {
   progress(text: string): void;
 }
 
-/**
- * A Postgres of the run's own: nothing else writes its log, and it does no upkeep while something is measured.
- * The rest are the fixture's defaults; fsync is off there, so the disk is not measured.
- */
-export const POSTGRES_SETTINGS = { autovacuum: 'off', checkpoint_timeout: '1h', max_wal_size: '16GB' };
+/** What a reader of a backlog is told first. */
+export function readerOf({ database }: Stage, { url, options }: Backlog, reader: string): ReaderSettings {
+  return { database: database.name, url, reader, rows: options.rows, keys: options.keys };
+}
 
 export function strandline(
   { offsets }: Stage,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readWithBareLibrary } from '../readers/bare-library.js';
+import { DRIVERS } from '../databases/drivers.js';
 import { readWithStrandline } from '../readers/strandline.js';
 import { writePaced } from '../writer/paced-writer.js';
 import type { Order, Report } from './jobs.js';
@@ -21,7 +21,7 @@ function carryOut(order: Order): Promise<unknown> {
     case 'strandline':
       return readWithStrandline(order.settings, ready);
     case 'bare':
-      return readWithBareLibrary(order.settings, ready);
+      return DRIVERS[order.settings.database].readBare(order.settings, ready);
     case 'writer':
       return writePaced(order.settings);
   }

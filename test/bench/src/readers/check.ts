@@ -1,4 +1,4 @@
-import type { RowsPerKey } from '../backlog/backlog.js';
+import type { RowsPerKey } from '../databases/bench-database.js';
 import type { Reading } from './reading.js';
 
 /** A reader missed, repeated or swapped rows: its speed is of no interest. */

@@ -1,9 +1,12 @@
-import type { RowsPerKey } from '../backlog/backlog.js';
+import type { RowsPerKey } from '../databases/bench-database.js';
+import type { DatabaseName } from '../databases/names.js';
 
 /** What a reader was asked to read. */
 export interface ReaderSettings {
+  readonly database: DatabaseName;
   readonly url: string;
-  readonly slot: string;
+  /** The reader's name, which no other reader of the server has or had. */
+  readonly reader: string;
   readonly rows: number;
   readonly keys: number;
   /** Rows of this key are read like the others, but the clock does not wait for them. */

@@ -2,15 +2,14 @@ import {
   definePipeline,
   fileOffsets,
   memoryOffsets,
-  postgres,
   redisOffsets,
   type Logger,
   type OffsetStore,
   type OutboxEvent,
   type Pipeline,
 } from 'strandline';
-import { ordinalOf, PUBLICATION } from '../backlog/outbox.js';
-import { countQuestions } from './gate-questions.js';
+import { DRIVERS } from '../databases/drivers.js';
+import { ordinalOf } from '../databases/payload.js';
 import { MemorySampler, type MemoryUse } from './memory-sampler.js';
 import type { Reading, ReaderSettings } from './reading.js';
 import { ReadingRecord } from './reading-record.js';
@@ -42,16 +41,19 @@ export interface StrandlineReading extends Reading {
   readonly memory: MemoryUse;
 }
 
-/** Reads a slot with a whole pipeline, as a user would define it. */
+/** Reads a backlog with a whole pipeline, as a user would define it. */
 export async function readWithStrandline(
   settings: StrandlineSettings,
   ready: () => void,
 ): Promise<StrandlineReading> {
   const record = new ReadingRecord(settings);
-  const questions = countQuestions();
+  const driver = DRIVERS[settings.database];
+  const questions = driver.countQuestions();
+  const streaming = driver.whenStreaming();
   const pipeline = pipelineFor(settings, record);
   const memory = new MemorySampler(() => record.seen);
   await pipeline.start();
+  await Promise.race([streaming, pipeline.finished]);
   record.start();
   ready();
   await Promise.race([record.allSeen, pipeline.finished]);
@@ -62,15 +64,8 @@ export async function readWithStrandline(
 
 function pipelineFor(settings: StrandlineSettings, record: ReadingRecord): Pipeline {
   const common = {
-    name: settings.slot,
-    source: postgres({
-      url: settings.url,
-      outbox: { table: 'outbox', id: 'id', key: 'key', type: 'type', payload: 'payload' },
-      slot: settings.slot,
-      publication: PUBLICATION,
-      create: false,
-      visibility: settings.visibility,
-    }),
+    name: settings.reader,
+    source: DRIVERS[settings.database].source(settings, settings.visibility),
     offsets: offsetsFor(settings.offsets),
     log: QUIET,
   };

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { payloadSql } from '../backlog/outbox.js';
+import type { WriterConnection } from '../databases/driver.js';
+import { DRIVERS } from '../databases/drivers.js';
+import type { DatabaseName } from '../databases/names.js';
 import { now } from '../readers/reading.js';
 
 export interface WriterSettings {
+  readonly database: DatabaseName;
   readonly url: string;
   readonly rows: number;
   readonly keys: number;
@@ -24,21 +26,20 @@ const CONNECTIONS = 4;
 /** Commits one row per transaction, each at its own time, whether or not the one before was late. */
 export async function writePaced(settings: WriterSettings): Promise<Writing> {
   const writing = { sent: new Float64Array(settings.rows), returned: new Float64Array(settings.rows) };
-  const clients = await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      const client = new pg.Client({ connectionString: settings.url });
-      await client.connect();
-      return client;
-    }),
+  const driver = DRIVERS[settings.database];
+  const connections = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => driver.connectWriter(settings.url)),
   );
   const startAt = now();
-  await Promise.all(clients.map((client, number) => writeShare(client, number, startAt, settings, writing)));
-  await Promise.all(clients.map((client) => client.end()));
+  await Promise.all(
+    connections.map((connection, number) => writeShare(connection, number, startAt, settings, writing)),
+  );
+  await Promise.all(connections.map((connection) => connection.end()));
   return writing;
 }
 
 async function writeShare(
-  client: pg.Client,
+  connection: WriterConnection,
   number: number,
   startAt: number,
   { rows, keys, rowsPerSecond }: WriterSettings,
@@ -49,11 +50,9 @@ async function writeShare(
     if (early > 0.5) await delay(early);
     const key = row % keys;
     const ordinal = Math.floor(row / keys) + 1;
-    await client.query(
-      `begin; insert into outbox (key, type, payload) values (${String(key)}, 'order.moved', ${payloadSql(String(ordinal), 'text')})`,
-    );
+    await connection.insert(key, ordinal, 'text');
     sent[row] = now();
-    await client.query('commit');
+    await connection.commit();
     returned[row] = now();
   }
 }

@@ -1,7 +1,8 @@
 import { LogicalReplicationService, PgoutputPlugin, type Pgoutput } from 'pg-logical-replication';
-import { ordinalOf, PUBLICATION } from '../backlog/outbox.js';
-import type { Reading, ReaderSettings } from './reading.js';
-import { ReadingRecord } from './reading-record.js';
+import type { Reading, ReaderSettings } from '../../readers/reading.js';
+import { ReadingRecord } from '../../readers/reading-record.js';
+import { ordinalOf } from '../payload.js';
+import { PUBLICATION } from './outbox.js';
 
 /** Reads a slot with the bare library and its own decoder: no order, no retry, no offset, no acknowledgement. */
 export async function readWithBareLibrary(settings: ReaderSettings, ready: () => void): Promise<Reading> {
@@ -18,7 +19,7 @@ export async function readWithBareLibrary(settings: ReaderSettings, ready: () =>
     ready();
   });
   const plugin = new PgoutputPlugin({ protoVersion: 1, publicationNames: [PUBLICATION] });
-  const over = service.subscribe(plugin, settings.slot).then(() => undefined);
+  const over = service.subscribe(plugin, settings.reader).then(() => undefined);
   await Promise.race([record.allSeen, over]);
   await service.destroy();
   return record.reading();

@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { PUBLICATION } from '../backlog/outbox.js';
+import { now, type Reading, type ReaderSettings } from '../../readers/reading.js';
+import { ReadingRecord } from '../../readers/reading-record.js';
+import { PUBLICATION } from './outbox.js';
 import { readDump } from './pgoutput-dump.js';
-import { now, type Reading, type ReaderSettings } from './reading.js';
-import { ReadingRecord } from './reading-record.js';
 
 const PROGRAM = 'pg_recvlogical';
 
@@ -40,7 +40,7 @@ export async function readWithPgRecvlogical(settings: ReaderSettings, until: str
   }
 }
 
-async function run({ url, slot }: ReaderSettings, until: string, file: string): Promise<void> {
+async function run({ url, reader }: ReaderSettings, until: string, file: string): Promise<void> {
   const { hostname, port, username, password, pathname } = new URL(url);
   const server = ['-h', hostname, '-p', port || '5432', '-U', decodeURIComponent(username), '-w'];
   const options = ['-o', 'proto_version=1', '-o', `publication_names=${PUBLICATION}`];
@@ -48,7 +48,7 @@ async function run({ url, slot }: ReaderSettings, until: string, file: string): 
     PROGRAM,
     [
       ...server,
-      ...['-d', decodeURIComponent(pathname.slice(1)), '-S', slot, '--start', '--no-loop'],
+      ...['-d', decodeURIComponent(pathname.slice(1)), '-S', reader, '--start', '--no-loop'],
       ...['--endpos', until, '--fsync-interval=0', '-f', file],
       ...options,
     ],

@@ -1,5 +1,5 @@
-import { ordinalOf } from '../backlog/outbox.js';
-import type { ReadingRecord } from './reading-record.js';
+import type { ReadingRecord } from '../../readers/reading-record.js';
+import { ordinalOf } from '../payload.js';
 
 // Message types of pgoutput, and the lengths of those that have a fixed one.
 const BEGIN = 0x42; // B

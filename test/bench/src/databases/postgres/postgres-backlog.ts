@@ -1,25 +1,14 @@
 import type { PostgresServer } from '@strandline/servers';
 import pg from 'pg';
-import { createOutbox, payloadSql, type PayloadType } from './outbox.js';
+import type { Reader } from '../../readers/reader.js';
+import { rowsPerKeyOf, type Backlog, type BacklogOptions, type RowsPerKey } from '../bench-database.js';
+import type { PayloadType } from '../payload.js';
+import { createOutbox, payloadSql } from './outbox.js';
+import { pgRecvlogicalVersion, readWithPgRecvlogical } from './pg-recvlogical.js';
 import { copySlot, dropSlot } from './slots.js';
 
-export interface BacklogOptions {
-  /** Of the database, and the beginning of its slots' names. */
-  readonly name: string;
-  readonly rows: number;
-  readonly perTransaction: number;
-  readonly keys: number;
-  readonly payload: PayloadType;
-}
-
-/** How many rows each key has: what a complete reading has seen. */
-export type RowsPerKey = Uint32Array;
-
-/**
- * Rows that were committed after a slot was made and before anybody reads: in a database of their own, so that
- * the log from the slot on holds nothing else.
- */
-export class Backlog implements AsyncDisposable {
+/** What the log has after a slot was made: in a database of its own, whose slots see nothing else. */
+export class PostgresBacklog implements Backlog {
   readonly options: BacklogOptions;
   readonly url: string;
   readonly #server: PostgresServer;
@@ -27,12 +16,11 @@ export class Backlog implements AsyncDisposable {
   #slots = 0;
   #rowsPerKey: RowsPerKey;
 
-  /** With zero rows it is an empty outbox, ready to be written to. */
-  static async create(server: PostgresServer, options: BacklogOptions): Promise<Backlog> {
+  static async create(server: PostgresServer, options: BacklogOptions): Promise<PostgresBacklog> {
     const url = await server.createDatabase(options.name);
     const sql = new pg.Client({ connectionString: url });
     await sql.connect();
-    const backlog = new Backlog(server, options, url, sql);
+    const backlog = new PostgresBacklog(server, options, url, sql);
     try {
       await backlog.#fill();
     } catch (error) {
@@ -54,8 +42,8 @@ export class Backlog implements AsyncDisposable {
     return this.#rowsPerKey;
   }
 
-  /** Runs `work` with a slot that stands before the first row, and drops it afterwards. */
-  async withSlot<T>(work: (slot: string) => Promise<T>): Promise<T> {
+  /** The reader's name is that of a slot, which is dropped afterwards. */
+  async withReader<T>(work: (slot: string) => Promise<T>): Promise<T> {
     this.#slots += 1;
     // Slots are the server's and not the database's, and offsets belong to a slot: names are not used twice.
     const slot = `${this.options.name}_${String(this.#slots)}`;
@@ -67,21 +55,20 @@ export class Backlog implements AsyncDisposable {
     }
   }
 
-  /** The end of the log as it is now. */
-  async walEnd(): Promise<string> {
-    const { rows } = await this.#sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
-    return rows[0]?.lsn ?? '';
-  }
-
-  /** Counts the table's rows anew: the record that readings are compared with comes from the database. */
   async count(): Promise<RowsPerKey> {
     const { rows } = await this.#sql.query<{ key: number; rows: number }>(
       'select key::int as key, count(*)::int as rows from outbox group by key',
     );
-    const counts = new Uint32Array(this.options.keys);
-    for (const row of rows) counts[row.key] = row.rows;
-    this.#rowsPerKey = counts;
-    return counts;
+    this.#rowsPerKey = rowsPerKeyOf(rows, this.options.keys);
+    return this.#rowsPerKey;
+  }
+
+  async ownReaders(): Promise<readonly Reader[]> {
+    const version = await pgRecvlogicalVersion();
+    if (version === null) return [];
+    const { rows } = await this.#sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
+    const end = rows[0]?.lsn ?? '';
+    return [{ name: `pg_recvlogical ${version}`, read: (settings) => readWithPgRecvlogical(settings, end) }];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

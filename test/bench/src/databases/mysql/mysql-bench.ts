@@ -1,0 +1,25 @@
+import type { MysqlServer } from '@strandline/servers';
+import type { Backlog, BacklogOptions, BenchDatabase } from '../bench-database.js';
+import { MysqlBacklog } from './mysql-backlog.js';
+
+/** MySQL or MariaDB, with the fixture's defaults: no commit waits for the disk there. */
+export class MysqlBench implements BenchDatabase {
+  readonly name: MysqlServer['kind'];
+  readonly label: string;
+  readonly #server: MysqlServer;
+
+  constructor(server: MysqlServer) {
+    this.#server = server;
+    this.name = server.kind;
+    const number = /^[\d.]+/.exec(server.version)?.[0] ?? server.version;
+    this.label = server.kind === 'mysql' ? `MySQL ${number}` : `MariaDB ${number}`;
+  }
+
+  createBacklog(options: BacklogOptions): Promise<Backlog> {
+    return MysqlBacklog.create(this.#server, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server[Symbol.asyncDispose]();
+  }
+}
