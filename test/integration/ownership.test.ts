@@ -50,8 +50,9 @@ class Process {
 
 /** Ends the replication session of a pipeline's owner on the server. */
 async function endWalsender(app: App): Promise<void> {
-  await app.sql(
-    `SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE slot_name = '${app.source.slot}'`,
+  await app.db.pool.query(
+    'SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE slot_name = $1',
+    [app.source.slot],
   );
 }
 

@@ -95,6 +95,27 @@ describe('the rows that are there, and then the stream', () => {
     await app.stop(pipeline);
   });
 
+  test('are read, and a large transaction behind them, whatever limits the database sets for a transaction', async () => {
+    await using app = await App.create();
+    // transaction_timeout came with version 17.
+    await app.sql(`DO $$ BEGIN IF current_setting('server_version_num')::int >= 170000 THEN
+      EXECUTE format('ALTER DATABASE %I SET transaction_timeout = ''200ms''', current_database()); END IF; END $$`);
+    await app.sql(`ALTER DATABASE ${app.db.name} SET idle_in_transaction_session_timeout = '200ms'`);
+    await insertRows(app.db.pool, rowsInTurn(1_500, 20));
+    // Each of the two takes some seconds at this pace, in one transaction each.
+    const pipeline = await app.start(
+      { start: 'snapshot' },
+      { window: { events: 50 }, handle: () => new Promise((resolve) => setTimeout(resolve, 20)) },
+    );
+    await insertRows(
+      app.db.pool,
+      rowsInTurn(6_000, 2_000).map(({ key }) => ({ key, payload: 'x'.repeat(2_000) })),
+    );
+    await app.untilHandled(2_500);
+    expect(pipeline.status()).toMatchObject({ state: 'running', source: { reconnects: 0 } });
+    await app.stop(pipeline);
+  });
+
   test('are read on after the connection broke, each once', async () => {
     await using app = await App.create();
     const ids = await insertRows(app.db.pool, rowsInTurn(4_000, 40));

@@ -28,6 +28,13 @@ const NO_LIMITS = [
   '-c idle_session_timeout=0',
 ].join(' ');
 
+/**
+ * The limit that came with version 17, and that older servers refuse to start a session with. It would end the start
+ * snapshot, the session that exports it, and the sending of a large transaction to a slow handler.
+ */
+export const NO_TRANSACTION_LIMIT =
+  "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'";
+
 /** The longest application_name that the server keeps (NAMEDATALEN - 1). */
 const NAME_LIMIT = 63;
 
@@ -82,6 +89,7 @@ export function createConnector(
     client.on('error', () => undefined);
     try {
       await client.connect();
+      await client.query(NO_TRANSACTION_LIMIT);
       return client;
     } catch (cause) {
       void client.end().catch(() => undefined);

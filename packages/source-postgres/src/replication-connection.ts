@@ -1,7 +1,7 @@
 import { StrandlineError } from '@strandline/core';
 import type pg from 'pg';
 import { LogicalReplicationService } from 'pg-logical-replication';
-import { rawConnection, type Connector } from './connection.js';
+import { NO_TRANSACTION_LIMIT, rawConnection, type Connector } from './connection.js';
 import { postgresError } from './errors.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
@@ -213,8 +213,9 @@ class StreamPlugin {
 
   readonly name = 'pgoutput';
 
-  start(client: pg.Client, slotName: string, startLsn: string): Promise<unknown> {
+  async start(client: pg.Client, slotName: string, startLsn: string): Promise<unknown> {
     this.#connected(client);
+    await client.query(NO_TRANSACTION_LIMIT);
     const { publication, messages } = this.options;
     const options = [
       "proto_version '1'",
