@@ -153,6 +153,24 @@ describe.each(bothKinds)('a change of the outbox that was logged as a statement:
     await expectStop(follower, db, 'MYSQL_STATEMENT', /INSERT INTO/);
   });
 
+  test('a procedure that comes to write the outbox only later is followed from what calls it', async () => {
+    await using db = await outboxDatabase(kind);
+    await inSession(db, ['SET GLOBAL log_bin_trust_function_creators = ON'], async (session) => {
+      await session.query('CREATE TABLE orders (n int)');
+      await session.query('CREATE PROCEDURE put() DO 1');
+      await session.query('CREATE TRIGGER orders_put AFTER INSERT ON orders FOR EACH ROW CALL put()');
+    });
+    await using follower = await Follower.start(db.url);
+    await inSession(db, inStatements, async (session) => {
+      await session.query('INSERT INTO orders VALUES (1)');
+      await session.query('DROP PROCEDURE put');
+      await session.query("CREATE PROCEDURE put() INSERT INTO outbox (`key`, payload) VALUES ('k', 's')");
+    });
+    await insert(db.pool, 'before');
+    await inSession(db, inStatements, (session) => session.query('INSERT INTO orders VALUES (1)'));
+    await expectStop(follower, db, 'MYSQL_STATEMENT', /INSERT INTO/);
+  });
+
   test('statements on other tables do not stop it', async () => {
     await using db = await outboxDatabase(kind);
     await inSession(db, ['SET GLOBAL log_bin_trust_function_creators = ON'], async (session) => {
@@ -166,7 +184,14 @@ describe.each(bothKinds)('a change of the outbox that was logged as a statement:
       );
     });
     await using follower = await Follower.start(db.url);
+    // One that is made while the log is read, too.
+    await inSession(db, ['SET GLOBAL log_bin_trust_function_creators = ON'], (session) =>
+      session.query(
+        'CREATE FUNCTION count_on() RETURNS int DETERMINISTIC MODIFIES SQL DATA BEGIN INSERT INTO outbox_archive VALUES (1); RETURN 1; END',
+      ),
+    );
     await inSession(db, inStatements, async (session) => {
+      await session.query('SELECT count_on()');
       await session.query('INSERT INTO outbox_archive VALUES (1)');
       await session.query('INSERT INTO orders VALUES (1)');
       await session.query('DELETE FROM orders');

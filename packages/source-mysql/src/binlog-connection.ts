@@ -179,8 +179,11 @@ export class BinlogConnection {
     this.#connection = connection;
     this.#checksum = this.#assumedChecksum;
     const nanoseconds = String(Math.round(heartbeat * 1e6));
+    // The library says nothing where the server's setting is NONE, and then the server refuses older files that have it.
+    const checksum = this.#raw.useChecksum ? 'CRC32' : 'NONE';
     const setting =
-      `set @source_heartbeat_period = ${nanoseconds}, @master_heartbeat_period = ${nanoseconds}, ` +
+      `set @source_binlog_checksum = '${checksum}', @master_binlog_checksum = '${checksum}', ` +
+      `@source_heartbeat_period = ${nanoseconds}, @master_heartbeat_period = ${nanoseconds}, ` +
       `session net_write_timeout = ${String(NET_WRITE_TIMEOUT)}`;
     connection.query(setting, (error: unknown) => {
       if (error !== null && error !== undefined) this.fail(error);

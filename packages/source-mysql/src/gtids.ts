@@ -23,87 +23,104 @@ function mysqlSet(text: string): Executed {
 }
 
 function mariadbPosition(text: string): Executed {
-  const position = MariadbGtidPosition.parse(text.trim());
+  const position = MariadbGtidPosition.parse(text.trim()).toString();
+  const last = new Map<string, bigint>();
+  for (const entry of position.split(',')) {
+    const [domain = '', , sequence] = entry.split('-');
+    if (sequence !== undefined) last.set(domain, BigInt(sequence));
+  }
   return {
-    text: position.toString(),
+    text: position,
     // After a failover within a domain another server id goes on with the same numbering (gtid_strict_mode);
     // the sequence number alone then tells what came before.
     contains: (gtid) => {
       const [domain = '', , sequence = ''] = gtid.split('-');
-      const last = lastOf(text, domain);
-      return last !== null && BigInt(sequence) <= last;
+      return BigInt(sequence) <= (last.get(domain) ?? -1n);
     },
   };
 }
 
-function lastOf(position: string, domain: string): bigint | null {
-  for (const entry of position.split(',')) {
-    const [entryDomain, , sequence] = entry.trim().split('-');
-    if (entryDomain === domain && sequence !== undefined) return BigInt(sequence);
-  }
-  return null;
-}
-
-/** How many GTIDs a stretch of the history holds before a new base is made. */
-const STRETCH = 64;
-
 /**
- * The executed set, as it was before each transaction, without keeping a copy for each: a base and the GTIDs
- * since. Its text is made only for positions that are saved or looked at.
+ * The executed set, as it was before each transaction. Every event's position has its text, so it must cost next to
+ * nothing: transactions mostly follow one another, and then one number in that text grows. All else goes through the
+ * library's sets.
  */
 export class History {
   readonly #flavour: Flavour;
-  readonly #current: GtidSet | MariadbGtidPosition;
-  #base: string;
-  #since: string[] = [];
+  #now: HistoryMark;
+  /** The GTIDs that move the number: what they have in front of theirs. Empty when there is no such number. */
+  #source = '';
+  #last = 0n;
 
   constructor(flavour: Flavour, text: string) {
     this.#flavour = flavour;
-    this.#current = mutable(flavour, text);
-    this.#base = this.#current.toString();
+    this.#now = new HistoryMark(mutable(flavour, text).toString(), '', '');
   }
 
-  /** What is executed now, to be printed later. */
+  /** What is executed now. */
   mark(): HistoryMark {
-    return new HistoryMark(this.#flavour, this.#base, this.#since, this.#since.length);
+    return this.#now;
   }
 
   add(gtid: string): void {
-    addTo(this.#current, gtid);
-    if (this.#since.length < STRETCH) {
-      this.#since.push(gtid);
-      return;
+    const cut = gtid.lastIndexOf(this.#flavour === 'mysql' ? ':' : '-') + 1;
+    const number = gtid.slice(cut);
+    if (this.#follows(gtid, cut, number)) {
+      this.#last = BigInt(number);
+      this.#now = new HistoryMark(this.#now.before, number, this.#now.behind);
+    } else {
+      this.#start(gtid, gtid.slice(0, cut), number);
     }
-    this.#base = this.#current.toString();
-    this.#since = [];
   }
 
   get text(): string {
-    return this.#current.toString();
+    return this.#now.text;
   }
+
+  #follows(gtid: string, cut: number, number: string): boolean {
+    if (cut !== this.#source.length || !gtid.startsWith(this.#source)) return false;
+    // MariaDB keeps the last GTID of a domain, whichever it is; MySQL's interval goes on with its next number only.
+    return this.#flavour === 'mariadb' || BigInt(number) === this.#last + 1n;
+  }
+
+  /** Finds the place in the text where the number stands that the next GTID of this source will replace. */
+  #start(gtid: string, source: string, number: string): void {
+    const set = mutable(this.#flavour, this.text);
+    addTo(set, gtid);
+    const text = set.toString();
+    const entries = text.split(',');
+    const index = entries.findIndex((entry) => entry.startsWith(source));
+    const before = entries.slice(0, index + 1).join(',');
+    if (
+      index < 0 ||
+      !endsWithNumber(this.#flavour, before.slice(before.lastIndexOf(source) + source.length), number)
+    ) {
+      this.#source = '';
+      this.#now = new HistoryMark(text, '', '');
+      return;
+    }
+    this.#source = source;
+    this.#last = BigInt(number);
+    this.#now = new HistoryMark(before.slice(0, -number.length), number, text.slice(before.length));
+  }
+}
+
+/** Whether the number is all that the next one changes: of a server's last interval (no tags behind it), or a domain. */
+function endsWithNumber(flavour: Flavour, rest: string, number: string): boolean {
+  if (flavour === 'mariadb') return rest === number;
+  return /^[\d:-]+$/.test(rest) && rest.endsWith(`-${number}`);
 }
 
 /** A place in a history. */
 export class HistoryMark {
-  readonly #flavour: Flavour;
-  readonly #base: string;
-  readonly #since: readonly string[];
-  readonly #count: number;
-  #text: string | null = null;
-
-  constructor(flavour: Flavour, base: string, since: readonly string[], count: number) {
-    this.#flavour = flavour;
-    this.#base = base;
-    this.#since = since;
-    this.#count = count;
-  }
+  constructor(
+    readonly before: string,
+    readonly number: string,
+    readonly behind: string,
+  ) {}
 
   get text(): string {
-    if (this.#text !== null) return this.#text;
-    const set = mutable(this.#flavour, this.#base);
-    for (let i = 0; i < this.#count; i += 1) addTo(set, this.#since[i] ?? '');
-    this.#text = set.toString();
-    return this.#text;
+    return this.before + this.number + this.behind;
   }
 }
 

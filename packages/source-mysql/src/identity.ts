@@ -2,9 +2,11 @@ import type { Offset, SourceIdentity } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
+import { readBegun } from './file-begun.js';
+import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { compareFiles, parsePosition, WHOLE, type LogPosition } from './position.js';
-import { readLogEnd, readLogStart, type ServerFacts } from './server.js';
+import { readLogEnd, readLogStart, readServer, type ServerFacts } from './server.js';
 import { positionAhead, purged } from './stream-errors.js';
 import type { TableFacts } from './table.js';
 
@@ -40,7 +42,44 @@ export function checkIdentity(facts: ServerFacts, offset: Offset, here: MysqlIde
   );
 }
 
-function foreign(what: string, offset: Offset): Error {
+/**
+ * Throws unless what was read up to a position is still the past of what the server has now: it can have been
+ * replaced by another, or its log reset, behind a connection that was lost or a pipeline that was stopped.
+ */
+export async function checkPast(
+  { connector, facts, serverId }: Pick<LiveLogOptions, 'connector' | 'facts' | 'serverId'>,
+  { server, at }: LogPosition,
+  place: LogPlace,
+  position: string,
+): Promise<void> {
+  const sql = await connector.connect();
+  try {
+    const now = await readServer(sql);
+    if (!facts.gtids && now !== server) {
+      const where = `the server ${server}, and this is ${now}; without GTIDs positions mean nothing here`;
+      throw foreign(where, { watermark: position });
+    }
+    await checkReachable(sql, facts, place, position);
+    if (now !== server || at.begun === undefined) return;
+    const files = (await queryRows(sql, 'show binary logs')).map((row) => row['Log_name'] ?? '');
+    const last = files.at(-1) ?? '';
+    if (compareFiles({ file: last, offset: Infinity }, at) < 0)
+      throw positionAhead(`its last log is ${last}, the offset is in ${at.file}`, position);
+    if (!files.includes(at.file)) return;
+    const begun = await readBegun(connector.options, serverId, at.file);
+    if (begun === at.begun) return;
+    const wrong = `its ${at.file} was begun at ${isoTime(begun)}, that of the offset at ${isoTime(at.begun)}`;
+    throw positionAhead(wrong, position);
+  } finally {
+    sql.destroy();
+  }
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
+}
+
+function foreign(what: string, offset: Pick<Offset, 'watermark'>): Error {
   return mysqlError(
     'MYSQL_OFFSET_FOREIGN',
     `The saved offset belongs to ${what}.`,

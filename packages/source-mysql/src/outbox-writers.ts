@@ -27,20 +27,15 @@ const TRIGGER_TABLE =
  */
 export class OutboxWriters {
   readonly #leading: Named[];
-  readonly #harmless: readonly Program[];
+  /** From which no way to the outbox is known. */
+  #harmless: readonly Program[];
   readonly #seesAll: boolean;
 
   private constructor(outbox: Named, programs: readonly Program[], seesAll: boolean) {
     this.#leading = [outbox];
+    this.#harmless = programs;
     this.#seesAll = seesAll;
-    let others = programs;
-    for (let before = Infinity; others.length < before;) {
-      before = others.length;
-      const isLeading = ({ text, schema }: Program): boolean => text === null || this.#names(text, schema);
-      this.#leading.push(...others.filter(isLeading));
-      others = others.filter((program) => !this.#leading.includes(program));
-    }
-    this.#harmless = others;
+    this.#followWays();
   }
 
   static async read(sql: Connection, schema: string, name: string): Promise<OutboxWriters> {
@@ -74,13 +69,24 @@ export class OutboxWriters {
 
   /** Programs can be created while the log is read: the log has that too. */
   learn(statement: string, database: string): void {
-    if (!/^\s*(?:\/\*.*?\*\/\s*)*(?:CREATE|ALTER)\b/is.test(statement) || !this.#names(statement, database))
-      return;
+    if (!/^\s*(?:\/\*.*?\*\/\s*)*(?:CREATE|ALTER)\b/is.test(statement)) return;
     const created = TRIGGER_TABLE.exec(statement)?.[1] ?? CREATES.exec(statement)?.[1];
     if (created === undefined) return;
     const parts = created.split('.').map((part) => part.trim().replace(/^`(.*)`$/, '$1'));
-    const name = parts.at(-1) ?? '';
-    this.#leading.push({ schema: parts.length === 2 ? (parts[0] ?? '') : database, name });
+    const schema = parts.length === 2 ? (parts[0] ?? '') : database;
+    this.#harmless = [...this.#harmless, { schema, name: parts.at(-1) ?? '', text: statement }];
+    this.#followWays();
+  }
+
+  /** Moves what leads to the outbox over, until nothing more does. A text that may not be seen may say anything. */
+  #followWays(): void {
+    for (let before = Infinity; this.#harmless.length < before;) {
+      before = this.#harmless.length;
+      const isLeading = ({ text, schema }: Program): boolean => text === null || this.#names(text, schema);
+      const leading = this.#harmless.filter(isLeading);
+      this.#leading.push(...leading);
+      this.#harmless = this.#harmless.filter((program) => !leading.includes(program));
+    }
   }
 
   #names(text: string, database: string): boolean {

@@ -7,16 +7,19 @@ export interface FilePosition {
   readonly file: string;
   /** Where a transaction starts, in bytes. A file is never longer than one transaction past max_binlog_size. */
   readonly offset: number;
+  /** When the file was begun, Unix seconds: after a reset of the log another one has its name. */
+  readonly begun?: number;
 }
 
 /**
  * Positions of this source, as text; the parts are separated by semicolons:
  *
- *     <server>;<file>:<offset>;<ordinal>;<gtid>;<executed before>;<from>
+ *     <server>;<file>:<offset>:<begun>;<ordinal>;<gtid>;<executed before>;<from>
  *     snapshot:start
  *     snapshot:["42"]
  *
- * `file:offset` is where the transaction starts in the files of that server, `ordinal` the 1-based place of
+ * `file:offset` is where the transaction starts in the files of that server, `begun` (if known) when that file was
+ * begun, `ordinal` the 1-based place of
  * the row in the transaction, WHOLE for all of it, 0 for "everything that committed before". The two GTID parts
  * are empty where the server has none; the first is empty too in a position that is not of a transaction. `from` is where reading must resume when that is earlier: at the oldest XA transaction that
  * was prepared and not decided yet; else it is empty.
@@ -44,8 +47,8 @@ const SNAPSHOT_PREFIX = 'snapshot:';
 
 export function formatPosition(position: Omit<LogPosition, 'kind'>): Position {
   const { server, at, ordinal, gtid, executed, from } = position;
-  const fromText = from === null ? '' : `${from.at.file}:${String(from.at.offset)}@${from.executed}`;
-  return [server, `${at.file}:${String(at.offset)}`, String(ordinal), gtid, executed, fromText].join(';');
+  const fromText = from === null ? '' : `${formatFile(from.at)}@${from.executed}`;
+  return [server, formatFile(at), String(ordinal), gtid, executed, fromText].join(';');
 }
 
 export function snapshotPosition(row: readonly string[]): Position {
@@ -91,9 +94,15 @@ function parseFrom(text: string): LogPosition['from'] {
   return at === null ? null : { at, executed: text.slice(sign + 1) };
 }
 
+function formatFile({ file, offset, begun }: FilePosition): string {
+  return `${file}:${String(offset)}${begun === undefined ? '' : `:${String(begun)}`}`;
+}
+
 function parseFile(text: string): FilePosition | null {
-  const match = /^(.+):(\d+)$/.exec(text);
-  return match === null ? null : { file: match[1] ?? '', offset: Number(match[2]) };
+  const [, file = '', offset, begun] = /^(.+?):(\d+)(?::(\d+))?$/.exec(text) ?? [];
+  if (offset === undefined) return null;
+  const place = { file, offset: Number(offset) };
+  return begun === undefined ? place : { ...place, begun: Number(begun) };
 }
 
 function parseRow(json: string): string[] | null {

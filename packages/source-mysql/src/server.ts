@@ -48,13 +48,22 @@ export async function inspectServer(
   need('binlog_format', 'ROW', 'MYSQL_BINLOG_FORMAT');
   need('binlog_row_image', 'FULL', 'MYSQL_ROW_IMAGE');
   if (metadata === 'full') need('binlog_row_metadata', 'FULL', 'MYSQL_ROW_METADATA');
-  const serverId = variables.get('server_id') ?? '0';
   return {
     flavour,
     version,
-    server: variables.get('server_uuid') ?? variables.get('server_uid') ?? `server_id ${serverId}`,
+    server: serverOf(variables),
     gtids: flavour === 'mariadb' || variables.get('gtid_mode') === 'ON',
   };
+}
+
+/** What tells this server from others: where positions in files belong. */
+export async function readServer(sql: Connection): Promise<string> {
+  return serverOf(await readVariables(sql));
+}
+
+function serverOf(variables: ReadonlyMap<string, string>): string {
+  const serverId = variables.get('server_id') ?? '0';
+  return variables.get('server_uuid') ?? variables.get('server_uid') ?? `server_id ${serverId}`;
 }
 
 async function readVariables(sql: Connection): Promise<Map<string, string>> {

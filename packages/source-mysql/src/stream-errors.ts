@@ -5,6 +5,8 @@ import { mysqlError } from './errors.js';
 /** ER_MASTER_FATAL_ERROR_READING_BINLOG / ER_SOURCE_FATAL_ERROR_READING_BINLOG: many things under one number. */
 const FATAL_READING_BINLOG = 1236;
 
+const SAME_ID = /same server_uuid|same server.id|server_uuid\/server_id/i;
+
 /** Of a login, a database, a table, a global privilege, a routine. */
 const DENIED = new Set([1044, 1045, 1142, 1227, 1370, 1698]);
 
@@ -12,6 +14,8 @@ const DENIED = new Set([1044, 1045, 1142, 1227, 1370, 1698]);
 export function streamError(error: unknown, position: string): Error {
   if (error instanceof StrandlineError) return error;
   const message = error instanceof Error ? error.message : String(error);
+  // MySQL says so under 1236, MariaDB under a number of its own.
+  if (SAME_ID.test(message)) return serverIdInUse(message, position, error);
   if (errnoOf(error) === FATAL_READING_BINLOG) return fatalReading(message, position, error);
   if (DENIED.has(errnoOf(error))) {
     return mysqlError(
@@ -21,23 +25,10 @@ export function streamError(error: unknown, position: string): Error {
       { cause: error, position },
     );
   }
-  return mysqlError(
-    'MYSQL_STREAM',
-    `The server refused to stream its binlog (${message}).`,
-    "See the server's own log at this time for details.",
-    { cause: error, position },
-  );
+  return refused(message, position, error);
 }
 
 function fatalReading(message: string, position: string, cause: unknown): Error {
-  if (/same server_uuid|same server.id|server_uuid\/server_id/i.test(message)) {
-    return mysqlError(
-      'MYSQL_SERVER_ID',
-      `Another reader of the binlog uses the same server id (${message}).`,
-      'Give this pipeline one of its own: mysql({ serverId: … }).',
-      { cause, position },
-    );
-  }
   if (
     /impossible position|> file size|not in the master's binlog|greater than|has more GTIDs|ahead/i.test(
       message,
@@ -45,7 +36,26 @@ function fatalReading(message: string, position: string, cause: unknown): Error 
   ) {
     return positionAhead(message, position, cause);
   }
-  return purged(message, position, cause);
+  if (/purged|could not find first log file|too old/i.test(message)) return purged(message, position, cause);
+  return refused(message, position, cause);
+}
+
+function refused(message: string, position: string, cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_STREAM',
+    `The server refused to stream its binlog (${message}).`,
+    "See the server's own log at this time for details.",
+    { cause, position },
+  );
+}
+
+function serverIdInUse(message: string, position: string, cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_SERVER_ID',
+    `Another reader of the binlog uses the same server id (${message}).`,
+    'Give this pipeline one of its own: mysql({ serverId: … }).',
+    { cause, position },
+  );
 }
 
 export function purged(detail: string, position: string, cause?: unknown): Error {

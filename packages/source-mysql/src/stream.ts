@@ -11,7 +11,7 @@ import {
 import type { Connection } from 'mysql2/promise';
 import { isTransient } from './connect-errors.js';
 import { parseExecuted, type Executed } from './gtids.js';
-import { placeAfter, type MysqlIdentity } from './identity.js';
+import { checkPast, placeAfter, type MysqlIdentity } from './identity.js';
 import { LiveLog } from './live-log.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
@@ -200,6 +200,9 @@ export class MysqlStream implements SourceStream {
 
   async #connect(): Promise<LiveLog> {
     const start = this.#resume === null ? this.#parts.start : placeAfter(this.#resume);
+    const { watermark } = this.#parts.offset;
+    const from = this.#resume ?? (this.#parts.snapshot === null ? parsePosition(watermark) : null);
+    if (from?.kind === 'log') await checkPast(this.#parts.live, from, start, watermark);
     if (this.#parts.live.config.metadata === 'minimal')
       this.#layouts ??= await scanLayouts(this.#parts.live, start, this.#closing.signal);
     const layouts = this.#layouts === null ? {} : { layouts: this.#layouts };

@@ -114,7 +114,7 @@ const TEXT: Codec = {
 const UNORDERED: Codec = { ...TEXT, literal: null };
 
 const INTEGER: Codec = {
-  fromLog: (value) => unpadded(numberOrString(value)),
+  fromLog: (value) => (typeof value === 'number' ? String(value) : unpadded(numberOrString(value))),
   select: plain,
   fromQuery: (bytes) => unpadded(bytes.toString('latin1')),
   literal: plain,

@@ -1,3 +1,5 @@
+import { GtidSet, MariadbGtidPosition } from '@vlasky/zongji';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { History, parseExecuted } from '../src/gtids.js';
 
@@ -64,5 +66,51 @@ describe('a history', () => {
     history.add('1-2-1');
     expect(mark.text).toBe('0-1-5');
     expect(history.text.split(',').sort()).toEqual(['0-2-6', '1-2-1']);
+  });
+
+  /** Few sources and small numbers: runs, holes that are filled, tags and servers that take turns. */
+  const gtids = (...sources: string[]): fc.Arbitrary<string[]> =>
+    fc
+      .array(
+        fc.record({
+          source: fc.constantFrom(...sources),
+          from: fc.integer({ min: 1, max: 30 }),
+          count: fc.integer({ min: 1, max: 5 }),
+        }),
+      )
+      .map((runs) =>
+        runs.flatMap(({ source, from, count }) =>
+          Array.from({ length: count }, (_, i) => `${source}${String(from + i)}`),
+        ),
+      );
+
+  it('has the text of the set of MySQL that it stands for', () => {
+    fc.assert(
+      fc.property(gtids(`${A}:`, `${B}:`, `${A}:shop:`, `${A}:zoo:`), (added) => {
+        const history = new History('mysql', '');
+        const set = new GtidSet();
+        for (const gtid of added) {
+          expect(history.mark().text).toBe(set.toString());
+          history.add(gtid);
+          set.add(gtid);
+        }
+        expect(history.text).toBe(set.toString());
+      }),
+    );
+  });
+
+  it('has the text of the position of MariaDB that it stands for', () => {
+    fc.assert(
+      fc.property(gtids('0-1-', '0-11-', '10-1-', '1-1-'), (added) => {
+        const history = new History('mariadb', '');
+        const position = new MariadbGtidPosition();
+        for (const gtid of added) {
+          const [domainId = '', serverId = '', seqNo = ''] = gtid.split('-');
+          history.add(gtid);
+          position.add({ domainId: Number(domainId), serverId: Number(serverId), seqNo });
+          expect(history.text).toBe(position.toString());
+        }
+      }),
+    );
   });
 });

@@ -1,0 +1,27 @@
+import type { ConnectionOptions } from 'mysql2';
+import { BinlogConnection } from './binlog-connection.js';
+
+/** Milliseconds. The server begins a dump with this event at once. */
+const HEARTBEAT = 1_000;
+
+/** When a file of the log was begun, Unix seconds. Only the file itself tells. */
+export async function readBegun(options: ConnectionOptions, serverId: number, file: string): Promise<number> {
+  let begun: number | null = null;
+  return new Promise<number>((resolve, reject) => {
+    const connection = new BinlogConnection(options, {
+      event: (event) => {
+        if (event.getTypeName() !== 'Format') return;
+        begun = event.timestamp / 1_000;
+        connection.close();
+      },
+      raw: () => undefined,
+      ended: (error) => {
+        if (begun !== null) resolve(begun);
+        else reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    });
+    connection
+      .start({ serverId, executed: null, file, offset: 4, schema: '', table: '', heartbeat: HEARTBEAT })
+      .catch(() => undefined);
+  });
+}
