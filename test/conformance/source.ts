@@ -1,6 +1,6 @@
 import type { Offset, OpenRequest, OutboxEvent, Position, Source, SourceBatch } from '@strandline/core';
 import { memoryOffsets } from '@strandline/offsets-local';
-import { TestLog, waitUntil } from '@strandline/test-kit';
+import { TestLog, waitUntil, watchFor } from '@strandline/test-kit';
 import { describe, expect, it } from 'vitest';
 import { AlreadySettled } from '../../packages/pipeline/src/already-settled.js';
 
@@ -545,6 +545,8 @@ export function describeSource(kind: string, setUp: () => Promise<SourceDriver>)
           await waitUntil('the second is told', () => told.length > 0);
           ids.push(...(await driver.insert('b')));
           await owner.untilEvents(2);
+          // For longer than there is between two looks at the owner.
+          await watchFor(700, 'it is told once', () => told.length === 1);
           expect(opened).toBe(false);
           expect(processes.saved?.epoch).toBe(1);
           await owner.stream.close();
