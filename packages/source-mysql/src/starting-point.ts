@@ -1,4 +1,4 @@
-import type { Offset, OpenRequest, SourceIdentity } from '@strandline/core';
+import type { Logger, Offset, OpenRequest, SourceIdentity } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
@@ -55,7 +55,7 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
   if (config.start === 'snapshot') return firstSnapshot(live, identity, open);
   const sql = await connector.connect();
   try {
-    if (config.start === 'now') await refusePrepared(sql);
+    if (config.start === 'now') await refusePrepared(sql, live.log);
     const { at, executed } =
       config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
     const watermark = formatPosition({
@@ -76,8 +76,15 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
 }
 
 /** An XA transaction that was prepared before the start could commit after it, and its rows lie before. */
-async function refusePrepared(sql: Connection): Promise<void> {
-  const prepared = await queryRows(sql, 'xa recover').catch(() => []);
+async function refusePrepared(sql: Connection, log: Logger): Promise<void> {
+  const prepared = await queryRows(sql, 'xa recover').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn(
+      { reason },
+      'this user may not see whether XA transactions are undecided: rows of those that commit after this start are not delivered. Grant xa_recover_admin to have it checked',
+    );
+    return [];
+  });
   if (prepared.length === 0) return;
   throw mysqlError(
     'MYSQL_XA_PREPARED',
@@ -88,7 +95,7 @@ async function refusePrepared(sql: Connection): Promise<void> {
 
 async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
   return withSnapshot(live, open, async (sessions, order) => {
-    await refusePrepared(sessions.locker);
+    await refusePrepared(sessions.locker, live.log);
     const place = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
     const extra = snapshotIdentity(place);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: SNAPSHOT_START });
