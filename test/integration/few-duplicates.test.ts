@@ -139,5 +139,42 @@ describe(
         expect(history.ids('started').length).toBe(rows + timesInFlight - 1);
       },
     );
+
+    test('and none of what an earlier owner had settled further on than the next one had read when it died too', async () => {
+      await using db = await testDatabase();
+      const source = await createOutbox(db);
+      const witness = await CommitWitness.start(db);
+      await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
+      const { history } = runs;
+      const first = await runs.start();
+      await insertRows(db.pool, alternating());
+      await history.untilSucceeded(rows / 2);
+      await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
+      await first.kill();
+
+      // It reads no further than its window, settles something, saves and dies.
+      const second = await runs.start({ tuning: { window: { events: 50 } } });
+      await second.untilStatus('it reads no further', (status) => status.paused === 'window');
+      await history.until('the slow one runs again', () => history.isRunning('slow', 2));
+      second.step('slow');
+      await second.untilStatus(
+        'one is settled and saved',
+        ({ settled, unsaved }) => settled === 1 && unsaved === 0,
+      );
+      await second.kill();
+      expect((await savedOffset(runs, 'few')).completed.length).toBe(rows / 2 - 1);
+
+      const third = await runs.start({ behaviour: {} });
+      await history.untilSucceeded(rows);
+      await third.stop();
+      const committed = await witness.events();
+      const inFlight = [committed[0]?.id, committed[2]?.id];
+      expect(checkHistory(committed, history.refresh().entries)).toEqual({
+        missing: [],
+        violations: [],
+        redelivered: inFlight,
+      });
+      expect(history.ids('started').length).toBe(rows + inFlight.length);
+    });
   },
 );
