@@ -154,6 +154,25 @@ describe('a connection that is dead without a word is given up, and the stream g
     expect(checkHistory(await witness.events(), run.history.entries)).toEqual(onceEach);
   });
 
+  test('while the start snapshot is read', async () => {
+    const rows = 5_000;
+    await using db = await testDatabase();
+    await createOutbox(db);
+    await insertRows(db.pool, rowsInTurn(rows, 50));
+    await using proxy = await TcpProxy.start(db.url);
+    await using run = await running(outboxSource(db, proxy.url), {
+      source: { ...deadline, start: 'snapshot' },
+      behaviour: { hold: ['*'] },
+      tuning: { window: { events: 100 } },
+    });
+    await waitUntil('the window is full', () => run.pipeline.status().paused === 'window');
+    proxy.freeze();
+    run.handler.release();
+    await run.history.untilSucceeded(rows);
+    expect(reconnects(run.pipeline)).toBeGreaterThan(0);
+    expect(run.history.ids('started').length).toBe(rows);
+  });
+
   test('when new connections are dead too, for a while', async () => {
     await using db = await testDatabase();
     await createOutbox(db);

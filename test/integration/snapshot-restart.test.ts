@@ -69,12 +69,14 @@ describe('completeness: a start snapshot that is read on', () => {
     const source = await createOutbox(db);
     await insertRows(db.pool, rowsOf('done', 'slow', 'done', 'done', 'late', 'late'));
     const storage = new Map<string, Offset>();
-    await interrupted(source, storage, ['done'], (offset) => offset?.completed.length === 2);
-    expect(storage.get(NAME)).toMatchObject({
-      watermark: 'snapshot:["1"]',
-      // And the end of the snapshot.
-      completed: [{ first: 'snapshot:["3"]', last: 'snapshot:["4"]' }, {}],
-    });
+    await interrupted(
+      source,
+      storage,
+      ['done'],
+      (offset) => offset?.completed[0]?.last === 'snapshot:["4"]' && offset.watermark === 'snapshot:["1"]',
+    );
+    // The end of the snapshot may be saved along, as a range of its own.
+    expect(storage.get(NAME)?.completed[0]).toEqual({ first: 'snapshot:["3"]', last: 'snapshot:["4"]' });
 
     await db.pool.query('DELETE FROM outbox WHERE id IN (2, 3, 4)');
     const handled: string[] = [];

@@ -37,13 +37,13 @@ export async function insertedSince(
   const peek =
     `pg_logical_slot_peek_binary_changes(${quoteText(slot)}, ${quoteText(formatLsn(upTo))}, null, ` +
     `'proto_version', '1', 'publication_names', ${quoteText(quoteName(publication))})`;
-  await sql.query(unhurried(`declare strandline_peek no scroll cursor for select data from ${peek}`));
-  for (;;) {
-    const { rows } = await sql.query<{ data: Buffer }>(
-      unhurried(`fetch ${String(FETCH)} from strandline_peek`),
-    );
-    if (rows.length === 0) break;
+  await sql.query(`declare strandline_peek no scroll cursor for select data from ${peek}`);
+  const fetch = `fetch ${String(FETCH)} from strandline_peek`;
+  // The first one decodes all of it.
+  let { rows } = await sql.query<{ data: Buffer }>(unhurried(fetch));
+  while (rows.length > 0) {
     for (const { data } of rows) decoder.decode(data);
+    ({ rows } = await sql.query<{ data: Buffer }>(fetch));
   }
   await sql.query('close strandline_peek');
   return ids;

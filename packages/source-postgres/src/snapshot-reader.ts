@@ -70,14 +70,14 @@ export class SnapshotReader {
     await sql.query(
       `declare strandline_snapshot no scroll cursor for ${this.#select()} ${this.#orderBy('')}`,
     );
-    let count = FETCH.first;
-    for (;;) {
-      const rows = await this.#query(`fetch ${String(count)} from strandline_snapshot`);
-      if (rows.length === 0) break;
-      count = nextFetch(rows);
+    const fetch = (count: number): string => `fetch ${String(count)} from strandline_snapshot`;
+    // The first one may sort the whole table.
+    let rows = await this.#query(unhurried(fetch(FETCH.first)));
+    while (rows.length > 0) {
       this.#order.startBatch();
       const events = rows.map((row) => this.#event(row)).filter((event) => event !== null);
       if (events.length > 0) yield events;
+      rows = await this.#query({ text: fetch(nextFetch(rows)) });
     }
     await sql.query('commit');
   }
@@ -131,7 +131,7 @@ export class SnapshotReader {
     const row = orderValues(bound);
     if (row === null) return;
     const rows = this.#select(`${this.#orderTuple()} ${comparison} ${this.#literal(row)}`);
-    const [found] = await this.#query(`${rows} ${this.#orderBy(direction)} limit 1`);
+    const [found] = await this.#query(unhurried(`${rows} ${this.#orderBy(direction)} limit 1`));
     if (found !== undefined) this.#order.anchor(bound, this.#position(found));
     else if (comparison === '<=') this.#order.anchor(bound, null);
   }
@@ -166,9 +166,9 @@ export class SnapshotReader {
     );
   }
 
-  async #query(text: string): Promise<(string | null)[][]> {
+  async #query(query: pg.QueryConfig): Promise<(string | null)[][]> {
     const result = await this.#request.sql.query<(string | null)[]>({
-      ...unhurried(text),
+      ...query,
       rowMode: 'array',
       types: RAW_TEXT,
     });

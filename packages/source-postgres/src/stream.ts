@@ -108,6 +108,9 @@ export class PostgresStream implements SourceStream {
   }
 
   async *#readSnapshot(snapshot: SnapshotPhase): AsyncGenerator<SourceBatch> {
+    // The log is heard from the beginning, up to what may wait: a session that isn't read can't be seen to be dead,
+    // and a statement that sorts the whole table has no deadline of its own.
+    this.#live.resume();
     for await (const batch of snapshot.read()) {
       yield batch;
       // The replication session is what owns the slot: without it somebody else may be reading.
