@@ -147,7 +147,7 @@ describe('offsets only move forward, and the log is released only behind them', 
       expect(faults).toEqual([]);
       expect(looks).toBeGreaterThan(100);
     }
-    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(acknowledged.length).toBeGreaterThan(5);
     expect(acknowledged).toEqual([...acknowledged].sort(comparePositions));
     expect(checkHistory(committed, history.entries)).toEqual({
       missing: [],
