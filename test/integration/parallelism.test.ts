@@ -31,7 +31,8 @@ describe('different keys run in parallel', () => {
     await insertRows(db.pool, rowsInTurn(16, 8));
     const started = (): number => history.ids('started').length;
     await history.until('five run', () => started() >= 5);
-    expect(pipeline.status()).toMatchObject({ running: 5, unsettled: 16, strands: 8 });
+    await waitUntil('all are queued', () => pipeline.status().unsettled === 16);
+    expect(pipeline.status()).toMatchObject({ running: 5, strands: 8 });
     await watchFor(300, 'no sixth one starts', () => started() === 5);
 
     // Each that ends makes room for one.
