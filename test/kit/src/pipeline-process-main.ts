@@ -112,8 +112,8 @@ function send(message: FromProcess): void {
 function end(error: unknown): void {
   send({ type: 'ended', error: error === null ? null : described(error) });
   process.exitCode = error === null ? 0 : 1;
-  process.removeAllListeners('disconnect');
-  process.disconnect();
+  // It no longer holds the process, and still tells when the test has gone.
+  process.channel?.unref();
 }
 
 function described(error: unknown): { readonly code: string; readonly message: string } {

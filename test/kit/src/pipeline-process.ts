@@ -49,8 +49,14 @@ export class PipelineProcess implements AsyncDisposable {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#log = (this.#log + text).slice(-logTail);
     });
+    // A process that a test has stopped (SIGSTOP) can't notice that the test has gone.
+    const reap = (): void => {
+      child.kill('SIGKILL');
+    };
+    process.once('exit', reap);
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
+        process.off('exit', reap);
         resolve({ code, signal });
       });
     });
