@@ -10,6 +10,7 @@ const alias = {
   '@strandline/offsets-local': source('packages/offsets-local'),
   '@strandline/offsets-redis': source('packages/offsets-redis'),
   '@strandline/pipeline': source('packages/pipeline'),
+  '@strandline/source-kit': source('packages/source-kit'),
   '@strandline/source-mysql': source('packages/source-mysql'),
   '@strandline/source-postgres': source('packages/source-postgres'),
   '@strandline/test-kit': source('test/kit'),

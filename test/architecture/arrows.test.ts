@@ -12,8 +12,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  'source-mysql': ['@strandline/core'],
-  'source-postgres': ['@strandline/core'],
+  'source-kit': ['@strandline/core'],
+  'source-mysql': ['@strandline/core', '@strandline/source-kit'],
+  'source-postgres': ['@strandline/core', '@strandline/source-kit'],
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
@@ -24,6 +25,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@strandline/offsets-local',
     '@strandline/offsets-redis',
     '@strandline/pipeline',
+    '@strandline/source-kit',
     '@strandline/source-mysql',
     '@strandline/source-postgres',
   ],

@@ -419,6 +419,9 @@ describe('the saved offset', () => {
     const error = await app.refusal(app.pipeline({ url: other.db.url }));
     expect(error).toMatchObject({ code: 'PG_OFFSET_FOREIGN' });
     expect(error.message).toContain(`another database: ${app.db.name}`);
+    // A pipeline that ran before makes nothing: least of all where it does not belong.
+    const { rows } = await other.db.pool.query('SELECT pubname FROM pg_publication');
+    expect(rows).toEqual([]);
   });
 
   test('was written by something else', async () => {

@@ -76,7 +76,7 @@ export interface AssemblerOptions {
 export interface AssemblerSink {
   event(event: MysqlEvent, context: TransactionContext): void;
   /** Everything up to here has been handed over. */
-  passed(position: () => string, context: TransactionContext | null): void;
+  passed(position: () => string): void;
   /** The dump is of no more use: the log must be read elsewhere. */
   readAgain(reading: Reading): void;
 }
@@ -430,15 +430,14 @@ export class Assembler {
     });
   }
 
-  #endOfDecided({ group, executed, timestamp, end, next, later }: Decision): void {
+  #endOfDecided({ group, executed, end, next, later }: Decision): void {
     const { server } = this.#options;
     const { at, gtid } = group;
     const position =
       gtid === ''
         ? { server, at: end, ordinal: 0, gtid, executed: '', from: later }
         : { server, at, ordinal: WHOLE, gtid, executed, from: later };
-    const context = { id: idOf(group), timestamp, position: () => formatPosition(position) };
-    this.#sink.passed(context.position, context);
+    this.#sink.passed(() => formatPosition(position));
     this.#readElsewhere(next);
   }
 
@@ -467,7 +466,7 @@ export class Assembler {
     } else if (group.gtid !== '') {
       this.#history.add(group.gtid);
       const context = this.#context(group);
-      if (!this.#known) this.#sink.passed(() => context.position(WHOLE), context);
+      if (!this.#known) this.#sink.passed(() => context.position(WHOLE));
     }
     const { behind } = this.#options.reading;
     if (behind !== null && isSame(behind, group)) this.#known = false;
@@ -497,7 +496,7 @@ export class Assembler {
     const at = this.#end;
     const from = this.#oldestPrepared();
     const { server } = this.#options;
-    this.#sink.passed(() => formatPosition({ server, at, ordinal: 0, gtid: '', executed: '', from }), null);
+    this.#sink.passed(() => formatPosition({ server, at, ordinal: 0, gtid: '', executed: '', from }));
   }
 
   #moveEnd(event: BinlogEvent): void {

@@ -1,4 +1,5 @@
-import type { OutboxEvent, Position, Transaction } from '@strandline/core';
+import type { Position, Transaction } from '@strandline/core';
+import { LazyEvent, type EventTexts, type PayloadFormat } from '@strandline/source-kit';
 
 /** What all rows of one transaction share. */
 export interface TransactionContext {
@@ -10,52 +11,23 @@ export interface TransactionContext {
   position(ordinal: number): Position;
 }
 
-/** How `event.payload` is made. */
-export type PayloadFormat = 'json' | 'bytes' | 'text';
-
-export interface EventFields {
-  readonly id: string;
-  readonly key: string | null;
-  readonly type: string | null;
-  readonly payloadText: string | null;
-  readonly headersText: string | null;
-  readonly columns: Readonly<Record<string, string | null>>;
-  readonly bytes: number;
-}
-
-const NO_HEADERS: Readonly<Record<string, unknown>> = Object.freeze({});
-
-/** An outbox event of this source. Position, payload and headers are made at the first access. */
-export class MysqlEvent implements OutboxEvent {
-  readonly id: string;
-  readonly type: string | null;
-  readonly payloadText: string | null;
-  readonly columns: Readonly<Record<string, string | null>>;
-  readonly bytes: number;
+/** An outbox event of this source. Its position is made at the first access too: with GTIDs it is long. */
+export class MysqlEvent extends LazyEvent {
   readonly #key: string | null;
-  readonly #headersText: string | null;
-  readonly #format: PayloadFormat;
   readonly #context: TransactionContext;
   readonly #ordinal: number;
   #position: Position | null = null;
-  #payload: unknown = undefined;
-  #headers: Readonly<Record<string, unknown>> | undefined = undefined;
 
   constructor(
-    fields: EventFields,
-    readonly table: string,
+    texts: EventTexts,
+    key: string | null,
+    table: string,
     format: PayloadFormat,
     context: TransactionContext,
     ordinal: number,
   ) {
-    this.id = fields.id;
-    this.type = fields.type;
-    this.payloadText = fields.payloadText;
-    this.columns = fields.columns;
-    this.bytes = fields.bytes;
-    this.#key = fields.key;
-    this.#headersText = fields.headersText;
-    this.#format = format;
+    super(texts, table, format);
+    this.#key = key;
     this.#context = context;
     this.#ordinal = ordinal;
   }
@@ -70,16 +42,6 @@ export class MysqlEvent implements OutboxEvent {
     return this.#position;
   }
 
-  get payload(): unknown {
-    if (this.#payload === undefined) this.#payload = decodePayload(this.payloadText, this.#format);
-    return this.#payload;
-  }
-
-  get headers(): Readonly<Record<string, unknown>> {
-    this.#headers ??= parseHeaders(this.#headersText);
-    return this.#headers;
-  }
-
   get transaction(): Transaction {
     return {
       id: this.#context.id,
@@ -87,26 +49,4 @@ export class MysqlEvent implements OutboxEvent {
       commitTime: new Date(this.#context.timestamp).toISOString().replace('Z', '000Z'),
     };
   }
-
-  /** Getters are not own properties: without this, JSON and loggers would miss them. */
-  toJSON(): Omit<OutboxEvent, 'bytes'> {
-    const { id, key, type, payload, payloadText, headers, columns, position, table, transaction } = this;
-    return { id, key, type, payload, payloadText, headers, columns, position, table, transaction };
-  }
-}
-
-function decodePayload(text: string | null, format: PayloadFormat): unknown {
-  if (text === null) return null;
-  if (format === 'json') return JSON.parse(text);
-  // The canonical text of a binary string: 0x and two digits a byte.
-  if (format === 'bytes') return Buffer.from(text.slice(2), 'hex');
-  return text;
-}
-
-function parseHeaders(text: string | null): Readonly<Record<string, unknown>> {
-  if (text === null) return NO_HEADERS;
-  const headers: unknown = JSON.parse(text);
-  return typeof headers === 'object' && headers !== null && !Array.isArray(headers)
-    ? (headers as Record<string, unknown>)
-    : NO_HEADERS;
 }

@@ -1,3 +1,3 @@
-export type { MysqlOptions, MysqlOutboxOptions, OutboxRow } from './config.js';
+export type { MysqlOptions } from './config.js';
 export { MysqlSourceError, type MysqlErrorCode } from './errors.js';
 export { mysql } from './source.js';

@@ -2,7 +2,7 @@ import { LiveLog } from './live-log.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { parseExecuted } from './gtids.js';
-import { Pending } from './pending.js';
+import { createPending } from './pending.js';
 import { compareFiles, parsePosition } from './position.js';
 
 /**
@@ -16,7 +16,7 @@ export async function insertedBetween(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  const pending = new Pending();
+  const pending = createPending();
   const live = new LiveLog({ ...options, start, pending });
   const wake = (): void => {
     pending.wake();

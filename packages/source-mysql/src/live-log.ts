@@ -101,8 +101,8 @@ export class LiveLog {
         event: (event, context) => {
           pending.event(event, context);
         },
-        passed: (position, context) => {
-          pending.passed(position, context);
+        passed: (position) => {
+          pending.passed(position, null);
         },
         readAgain: (next) => {
           this.#readAgain(next);

@@ -1,4 +1,5 @@
 import type { Position } from '@strandline/core';
+import { parseSnapshotPosition, type SnapshotPosition } from '@strandline/source-kit';
 import { mysqlError } from './errors.js';
 import type { Executed } from './gtids.js';
 
@@ -36,14 +37,10 @@ export interface LogPosition {
   readonly from: { readonly at: FilePosition; readonly executed: string } | null;
 }
 
-export type MysqlPosition =
-  LogPosition | { readonly kind: 'snapshot'; readonly row: readonly string[] | null };
+export type MysqlPosition = LogPosition | SnapshotPosition;
 
 /** The ordinal of a whole transaction. */
 export const WHOLE = 0xffff_ffff;
-
-export const SNAPSHOT_START: Position = 'snapshot:start';
-const SNAPSHOT_PREFIX = 'snapshot:';
 
 export function formatPosition(position: Omit<LogPosition, 'kind'>): Position {
   const { server, at, ordinal, gtid, executed, from } = position;
@@ -51,17 +48,10 @@ export function formatPosition(position: Omit<LogPosition, 'kind'>): Position {
   return [server, formatFile(at), String(ordinal), gtid, executed, fromText].join(';');
 }
 
-export function snapshotPosition(row: readonly string[]): Position {
-  return SNAPSHOT_PREFIX + JSON.stringify(row);
-}
-
 /** Reads a position; throws `MYSQL_POSITION` for text that this source did not write. */
 export function parsePosition(text: Position): MysqlPosition {
-  if (text === SNAPSHOT_START) return { kind: 'snapshot', row: null };
-  if (text.startsWith(SNAPSHOT_PREFIX)) {
-    const row = parseRow(text.slice(SNAPSHOT_PREFIX.length));
-    if (row !== null) return { kind: 'snapshot', row };
-  }
+  const snapshot = parseSnapshotPosition(text);
+  if (snapshot !== null) return snapshot;
   const [server, file, ordinal, gtid, executed, from] = text.split(';');
   const at = parseFile(file ?? '');
   if (
@@ -103,15 +93,6 @@ function parseFile(text: string): FilePosition | null {
   if (offset === undefined) return null;
   const place = { file, offset: Number(offset) };
   return begun === undefined ? place : { ...place, begun: Number(begun) };
-}
-
-function parseRow(json: string): string[] | null {
-  try {
-    const row: unknown = JSON.parse(json);
-    return Array.isArray(row) && row.every((value) => typeof value === 'string') ? row : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Orders two places in one server's files. File names grow by a number: `binlog.999999` is followed by a longer one. */

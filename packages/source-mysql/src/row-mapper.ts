@@ -1,7 +1,13 @@
 import type { Charsets } from './charsets.js';
-import type { OutboxRow, OutboxTable } from './config.js';
+import {
+  EVENT_OVERHEAD,
+  NO_COLUMNS,
+  type OutboxRow,
+  type OutboxTable,
+  type PayloadFormat,
+} from '@strandline/source-kit';
 import { mysqlError, MysqlSourceError } from './errors.js';
-import { MysqlEvent, type PayloadFormat, type TransactionContext } from './event.js';
+import { MysqlEvent, type TransactionContext } from './event.js';
 import { codecOf, isBinary, type Codec, type ColumnType } from './values.js';
 
 /** A column that is mapped to something. */
@@ -17,10 +23,6 @@ type Reader = (column: MappedColumn) => string | null;
 
 const KEY_FUNCTION_RULE =
   'Nothing after it was handed out. It must return a string, or null for a row without a key.';
-
-/** What an event costs beside its texts: the event, its entry and its share of a strand, in bytes. */
-const EVENT_OVERHEAD = 400;
-const NO_COLUMNS: Readonly<Record<string, string | null>> = Object.freeze({});
 
 /** Maps rows of one table layout to events. Only mapped columns are made text, unless the key is a function. */
 export class RowMapper {
@@ -68,7 +70,7 @@ export class RowMapper {
     this.#extra = outbox.columns.map((name) => ({ ...find(name), name }));
     this.#all = typeof key === 'function' ? columns.map(({ name }) => find(name)) : [];
     const payloadType = this.#payload === null ? '' : (columns[this.#payload.index]?.type ?? '');
-    this.#format = payloadFormat(payloadType, outbox.payloadFormat);
+    this.#format = outbox.payloadFormat ?? payloadFormat(payloadType);
     this.mapped = mapped;
     this.needed = [...mapped.keys()];
   }
@@ -122,7 +124,8 @@ export class RowMapper {
       (payloadText?.length ?? 0) +
       (headersText?.length ?? 0);
     return new MysqlEvent(
-      { id, key, type, payloadText, headersText, columns, bytes },
+      { id, type, payloadText, headersText, columns, bytes },
+      key,
       this.#table,
       this.#format,
       context,
@@ -221,8 +224,7 @@ function undecodable(table: string, column: string, where: string, cause: unknow
   );
 }
 
-function payloadFormat(type: string, given: PayloadFormat | undefined): PayloadFormat {
-  if (given !== undefined) return given;
+function payloadFormat(type: string): PayloadFormat {
   if (type === 'json') return 'json';
   return isBinary(type) ? 'bytes' : 'text';
 }

@@ -3,7 +3,7 @@ import type { Connection } from 'mysql2/promise';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { formatPosition } from './position.js';
-import { SnapshotOrder } from './snapshot-order.js';
+import { SnapshotOrder } from '@strandline/source-kit';
 import { SnapshotReader } from './snapshot-reader.js';
 
 export interface SnapshotPhaseRequest {

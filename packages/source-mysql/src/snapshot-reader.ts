@@ -1,12 +1,13 @@
+import { snapshotPosition } from '@strandline/source-kit';
 import type { Position, PositionRange } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
-import type { OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import { queryBytes, queryRows, quoteName } from './connection.js';
 import { mysqlError } from './errors.js';
 import type { MysqlEvent, TransactionContext } from './event.js';
-import { parsePosition, snapshotPosition } from './position.js';
+import { parsePosition } from './position.js';
 import { RowMapper } from './row-mapper.js';
-import type { SnapshotOrder } from './snapshot-order.js';
+import type { SnapshotOrder } from '@strandline/source-kit';
 import type { TableFacts } from './table.js';
 import { codecOf, isSerial, type Codec } from './values.js';
 

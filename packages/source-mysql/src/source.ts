@@ -7,7 +7,7 @@ import { createConnector, derivedServerId, type Connector } from './connection.j
 import { identityOf } from './identity.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import { Ownership } from './lock.js';
-import { Pending } from './pending.js';
+import { createPending } from './pending.js';
 import { RowMapper } from './row-mapper.js';
 import { inspectServer } from './server.js';
 import { startingPoint, StartOverError } from './starting-point.js';
@@ -103,7 +103,7 @@ class MysqlSource implements Source {
       facts,
       table,
       serverId: config.serverId ?? derivedServerId(`${facts.server}/${table.label}/${open.pipeline}`),
-      pending: new Pending(),
+      pending: createPending(),
       log: open.log,
     };
   }

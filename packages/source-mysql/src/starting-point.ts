@@ -1,3 +1,4 @@
+import { SNAPSHOT_START } from '@strandline/source-kit';
 import type { Logger, Offset, OpenRequest, SourceIdentity } from '@strandline/core';
 import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
@@ -6,7 +7,7 @@ import { checkIdentity, checkReachable, logPlaceOf, type MysqlIdentity } from '.
 import { insertedBetween } from './inserted-between.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { formatPosition, SNAPSHOT_START } from './position.js';
+import { formatPosition } from './position.js';
 import { readLogEnd, readLogStart } from './server.js';
 import { openSnapshot, type SnapshotSessions } from './snapshot.js';
 import { SnapshotPhase } from './snapshot-phase.js';

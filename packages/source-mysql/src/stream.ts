@@ -17,7 +17,7 @@ import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { scanLayouts } from './layout-scan.js';
 import type { Ownership } from './lock.js';
-import type { Pending } from './pending.js';
+import type { MysqlPending } from './pending.js';
 import { compareLog, parsePosition, type LogPosition } from './position.js';
 import type { SnapshotPhase } from './snapshot-phase.js';
 import type { LogEnd } from './server.js';
@@ -41,7 +41,7 @@ export class MysqlStream implements SourceStream {
   readonly offset: Offset;
   readonly identity: SourceIdentity;
   readonly #parts: StreamParts;
-  readonly #pending: Pending;
+  readonly #pending: MysqlPending;
   readonly #closing = new AbortController();
   readonly #sets = new Map<string, Executed>();
   #sql: Connection | null = null;

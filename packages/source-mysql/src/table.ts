@@ -1,6 +1,6 @@
 import type { Connection } from 'mysql2/promise';
 import { Charsets } from './charsets.js';
-import type { OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import { errnoOf } from './connect-errors.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';

@@ -1,3 +1,4 @@
+import { SNAPSHOT_START, snapshotPosition } from '@strandline/source-kit';
 import { describe, expect, it } from 'vitest';
 import { parseExecuted, type Flavour } from '../src/gtids.js';
 import {
@@ -5,8 +6,6 @@ import {
   compareLog,
   formatPosition,
   parsePosition,
-  SNAPSHOT_START,
-  snapshotPosition,
   WHOLE,
   type LogPosition,
 } from '../src/position.js';

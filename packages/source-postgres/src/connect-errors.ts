@@ -5,7 +5,6 @@ import { postgresError, PostgresSourceError } from './errors.js';
 interface RawError {
   readonly code?: string;
   readonly message: string;
-  readonly routine?: string;
 }
 
 function raw(cause: unknown): RawError {

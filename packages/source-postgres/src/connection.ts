@@ -47,7 +47,7 @@ export interface Connector {
   /** How our sessions are called in pg_stat_activity: `strandline/<pipeline>/<instance>`. */
   readonly applicationName: string;
   /** An SQL session. Rejects with a PostgresSourceError. */
-  sql(signal?: AbortSignal): Promise<pg.Client>;
+  sql(): Promise<pg.Client>;
   /** A session that speaks the replication protocol and simple queries. Rejects with a PostgresSourceError. */
   replication(): Promise<pg.Client>;
   /** The configuration of the latter, for the library that opens its own. */

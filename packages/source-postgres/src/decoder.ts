@@ -1,5 +1,6 @@
 import type { ByteReader } from './byte-reader.js';
-import type { OutboxMessages, OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
+import type { OutboxMessages } from './config.js';
 import { postgresError } from './errors.js';
 import type { PostgresEvent, TransactionContext } from './event.js';
 import type { Lsn } from './lsn.js';

@@ -35,27 +35,34 @@ const FIELD_NAMES: Readonly<Record<(typeof OWNER_FIELDS)[number], string>> = {
   slot: 'replication slot',
 };
 
-/** Throws unless the saved offset belongs to this log, and its place in it is part of today's history. */
-export async function checkIdentity(
-  connector: Connector,
-  facts: ServerFacts,
-  offset: Offset,
-  here: PostgresIdentity,
-): Promise<void> {
-  const saved = offset.identity;
+/** Throws unless the saved offset belongs to this log. */
+export function checkOwner(
+  { identity: saved, watermark }: Offset,
+  here: Pick<PostgresIdentity, (typeof OWNER_FIELDS)[number]>,
+): void {
   for (const field of OWNER_FIELDS) {
     if (saved[field] === here[field]) continue;
     throw postgresError(
       'PG_OFFSET_FOREIGN',
       `The saved offset belongs to another ${FIELD_NAMES[field]}: ${String(saved[field])}, and this is ${here[field]}.`,
       'Positions mean nothing there. Correct the connection or the name of the pipeline; to start afresh on purpose, use a new name.',
-      { position: offset.watermark },
+      { position: watermark },
     );
   }
-  if (!isSamePublication(saved, here)) throw publicationChanged(here.slot, offset.watermark);
+}
+
+/** Throws unless the log has all that follows the saved offset, whose place in it is part of today's history. */
+export async function checkHistoryOf(
+  { identity: saved, watermark, completed }: Offset,
+  connector: Connector,
+  facts: ServerFacts,
+  here: PostgresIdentity,
+): Promise<void> {
+  if (!isSamePublication(saved, here)) throw publicationChanged(here.slot, watermark);
   const timeline = Number(saved['timeline']);
   if (timeline === facts.timeline) return;
-  await checkHistory(connector, facts, timeline, offset.watermark, furthestLsn(offset));
+  const furthest = parsePosition(completed.at(-1)?.last ?? watermark);
+  await checkHistory(connector, facts, timeline, watermark, furthest.kind === 'log' ? furthest.lsn : 0n);
 }
 
 /** After a failover: everything that was read must lie before the point where the new primary's log branched off. */
@@ -74,13 +81,6 @@ export async function checkHistory(
     'A failover has lost transactions that were handled already. Find out which and whether that matters; then start under a new pipeline name.',
     { position },
   );
-}
-
-/** The furthest place in the log that an offset speaks of. */
-function furthestLsn(offset: Offset): Lsn {
-  const last = offset.completed.at(-1)?.last ?? offset.watermark;
-  const parsed = parsePosition(last);
-  return parsed.kind === 'log' ? parsed.lsn : 0n;
 }
 
 export function isSamePublication(before: SourceIdentity, now: PostgresIdentity): boolean {

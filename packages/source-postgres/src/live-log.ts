@@ -7,7 +7,7 @@ import { postgresError } from './errors.js';
 import { publicationChanged } from './identity.js';
 import { parseLsn, type Lsn } from './lsn.js';
 import { tableRenamed } from './outbox-table.js';
-import type { Pending } from './pending.js';
+import type { PostgresPending } from './pending.js';
 import { logPosition } from './position.js';
 import { ReplicationConnection } from './replication-connection.js';
 import { decoderOptions, type Session, type SessionRequest } from './session.js';
@@ -23,12 +23,11 @@ const SERVER_EVERY = 10_000;
 
 export interface LiveLogOptions {
   readonly request: SessionRequest;
-  readonly silenceTimeout: number;
   readonly resume: ResumePoint;
   /** What may be released of the log; the slot's own mark only moves forward. */
   readonly confirmed: Lsn;
   /** Where the decoded events go; it tells when the socket has to be paused. */
-  readonly pending: Pending;
+  readonly pending: PostgresPending;
 }
 
 /** Why a live log ended. */
@@ -169,7 +168,7 @@ export class LiveLog {
       messages: request.config.messages !== null,
       start: resume.lsn,
       confirmed: this.#confirmed,
-      deadline: this.#options.silenceTimeout,
+      deadline: request.config.silenceTimeout,
     });
     await this.#refuseSynchronous();
     const timeout = this.session.server.walSenderTimeout;
@@ -200,7 +199,7 @@ export class LiveLog {
   #beat(): void {
     this.#replication.confirm(this.#confirmed, !this.#paused);
     void this.#measureLag();
-    if (this.#paused || this.#replication.silence < this.#options.silenceTimeout) return;
+    if (this.#paused || this.#replication.silence < this.#options.request.config.silenceTimeout) return;
     const silence = Math.round(this.#replication.silence);
     this.#log.warn({ silence }, 'no word from the server: giving this connection up');
     this.#replication.fail(

@@ -1,10 +1,8 @@
+import { EVENT_OVERHEAD, NO_COLUMNS } from '@strandline/source-kit';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import type { OutboxMessages } from './config.js';
 import { postgresError, type PostgresSourceError } from './errors.js';
 import { PostgresEvent, type TransactionContext } from './event.js';
-
-const EVENT_OVERHEAD = 400;
-const NO_COLUMNS: Readonly<Record<string, string | null>> = Object.freeze({});
 
 /**
  * Makes events of a tableless outbox. The content is parsed without turning its numbers into doubles, so a
@@ -38,13 +36,13 @@ export class MessageMapper {
       {
         // A message has no id of its own unless the app gives it one; its position is as stable.
         id: text(this.#fields.id) ?? position,
-        key: text(this.#fields.key) ?? this.#keyForNull(position),
         type: text(this.#fields.type),
         payloadText: payload === undefined || payload === null ? null : (stringify(payload) ?? null),
         headersText: headers === undefined || headers === null ? null : (stringify(headers) ?? null),
         columns: NO_COLUMNS,
         bytes: content.length + EVENT_OVERHEAD,
       },
+      text(this.#fields.key) ?? this.#keyForNull(position),
       position,
       this.#fields.prefix,
       'json',

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import { postgresError } from './errors.js';
 import { quoteName } from './quote.js';
 

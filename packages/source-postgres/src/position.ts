@@ -1,4 +1,5 @@
 import type { Position } from '@strandline/core';
+import { parseSnapshotPosition, type SnapshotPosition } from '@strandline/source-kit';
 import { postgresError } from './errors.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 
@@ -14,28 +15,16 @@ import { formatLsn, parseLsn, type Lsn } from './lsn.js';
  * grows in commit order. A row's own LSN does not, nor does an id: neither is part of a position.
  */
 export type PostgresPosition =
-  | { readonly kind: 'log'; readonly lsn: Lsn; readonly ordinal: number }
-  | { readonly kind: 'snapshot'; /** null: before the first row. */ readonly row: readonly string[] | null };
-
-export const SNAPSHOT_START: Position = 'snapshot:start';
-
-const SNAPSHOT_PREFIX = 'snapshot:';
+  { readonly kind: 'log'; readonly lsn: Lsn; readonly ordinal: number } | SnapshotPosition;
 
 export function logPosition(lsn: Lsn, ordinal: number): Position {
   return `${formatLsn(lsn)}:${String(ordinal)}`;
 }
 
-export function snapshotPosition(row: readonly string[]): Position {
-  return SNAPSHOT_PREFIX + JSON.stringify(row);
-}
-
 /** Reads a position; throws `PG_POSITION` for text that this source did not write. */
 export function parsePosition(text: Position): PostgresPosition {
-  if (text === SNAPSHOT_START) return { kind: 'snapshot', row: null };
-  if (text.startsWith(SNAPSHOT_PREFIX)) {
-    const row = parseRow(text.slice(SNAPSHOT_PREFIX.length));
-    if (row !== null) return { kind: 'snapshot', row };
-  }
+  const snapshot = parseSnapshotPosition(text);
+  if (snapshot !== null) return snapshot;
   const colon = text.lastIndexOf(':');
   const lsn = parseLsn(text.slice(0, colon));
   const ordinal = /^\d+$/.test(text.slice(colon + 1)) ? Number(text.slice(colon + 1)) : NaN;
@@ -47,15 +36,6 @@ export function parsePosition(text: Position): PostgresPosition {
     );
   }
   return { kind: 'log', lsn, ordinal };
-}
-
-function parseRow(json: string): string[] | null {
-  try {
-    const row: unknown = JSON.parse(json);
-    return Array.isArray(row) && row.every((value) => typeof value === 'string') ? row : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Orders two places in the log. */

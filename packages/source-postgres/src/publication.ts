@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { errorCodeOf } from './connect-errors.js';
 import { unhurried } from './connection.js';
-import type { OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import { postgresError } from './errors.js';
 import type { TableFacts } from './outbox-table.js';
 import { quoteName } from './quote.js';

@@ -1,8 +1,14 @@
 import { logPosition } from './position.js';
 import type { ByteReader } from './byte-reader.js';
-import type { OutboxRow, OutboxTable } from './config.js';
+import {
+  EVENT_OVERHEAD,
+  NO_COLUMNS,
+  type OutboxRow,
+  type OutboxTable,
+  type PayloadFormat,
+} from '@strandline/source-kit';
 import { postgresError, type PostgresSourceError } from './errors.js';
-import { PostgresEvent, type PayloadFormat, type TransactionContext } from './event.js';
+import { PostgresEvent, type TransactionContext } from './event.js';
 import type { Lsn } from './lsn.js';
 import type { RelationColumn } from './pgoutput.js';
 
@@ -18,16 +24,11 @@ const JSON_OID = 114;
 const JSONB_OID = 3802;
 const BYTEA_OID = 17;
 
-/** What an event costs beside its texts: the event, its entry and its share of a strand, in bytes (measured). */
-const EVENT_OVERHEAD = 400;
-
 const KEY_FUNCTION_RULE =
   'Nothing after it was handed out. It must return a string, or null for a row without a key.';
 
 const NULL_CELL = 0x6e; // n
 const TEXT_CELL = 0x74; // t
-
-const NO_COLUMNS: Readonly<Record<string, string | null>> = Object.freeze({});
 
 /**
  * Maps rows of one table layout to events. Made for each Relation message, so that a column added, dropped or
@@ -79,7 +80,7 @@ export class RowMapper {
     ]);
     this.#wanted = columns.map((_, index) => typeof key === 'function' || mapped.has(index));
     this.#cells = columns.map(() => null);
-    this.#format = payloadFormat(columns[this.#payload]?.typeOid);
+    this.#format = outbox.payloadFormat ?? payloadFormat(columns[this.#payload]?.typeOid);
   }
 
   /** Reads the tuple of an Insert message. Throws `PG_ROW` or `PG_NULL_KEY` for a row that can't be an event. */
@@ -126,13 +127,13 @@ export class RowMapper {
     return new PostgresEvent(
       {
         id,
-        key: this.#keyOf(cells) ?? this.#keyForNull(position, id),
         type: cells[this.#type] ?? null,
         payloadText: cells[this.#payload] ?? null,
         headersText: cells[this.#headers] ?? null,
         columns: this.#extra.length === 0 ? NO_COLUMNS : this.#record(cells, this.#extra),
         bytes,
       },
+      this.#keyOf(cells) ?? this.#keyForNull(position, id),
       position,
       this.#table,
       this.#format,

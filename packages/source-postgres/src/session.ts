@@ -1,10 +1,10 @@
-import type { Logger } from '@strandline/core';
+import type { Logger, Offset } from '@strandline/core';
 import type pg from 'pg';
 import type { PostgresConfig } from './config.js';
 import { endClient, type Connector } from './connection.js';
 import type { DecoderOptions } from './decoder.js';
 import { postgresError } from './errors.js';
-import type { PostgresIdentity } from './identity.js';
+import { checkOwner, type PostgresIdentity } from './identity.js';
 import { findOutboxTable, type TableFacts } from './outbox-table.js';
 import {
   createPublication,
@@ -13,7 +13,7 @@ import {
   type PublicationFacts,
 } from './publication.js';
 import { inspectServer, type ServerFacts } from './server.js';
-import { findSlot, type SlotFacts } from './slot.js';
+import { findSlot, slotMissing, type SlotFacts } from './slot.js';
 import { RowMapper } from './row-mapper.js';
 
 /** A checked server, and an SQL session with it. */
@@ -36,31 +36,37 @@ export interface SessionRequest {
 /**
  * Connects, and checks everything that the stream will depend on: the server, the table and its columns, the
  * publication, the slot. Publication before slot: a slot can never decode a publication that is younger.
+ *
+ * @param saved the offset of a pipeline that ran before: it must belong here, and nothing is created for it
  */
-export async function openSession(request: SessionRequest): Promise<Session> {
+export async function openSession(request: SessionRequest, saved: Offset | null): Promise<Session> {
   const { connector, config } = request;
   const sql = await connector.sql();
   try {
     const server = await inspectServer(connector, sql);
+    const { rows } = await sql.query<{ database: string }>('select current_database() as database');
+    const owner = {
+      source: 'postgres',
+      system: server.systemIdentifier,
+      database: rows[0]?.database ?? '',
+      slot: request.slot,
+    } as const;
+    if (saved !== null) checkOwner(saved, owner);
     const table = config.outbox && (await findOutboxTable(sql, config.outbox));
     // A mapper made from the catalog's columns throws for one that is missing, as it would for the log's.
     if (table !== null && config.outbox !== null) {
       new RowMapper(config.outbox, table.name, table.columns, config.nullKey);
     }
     const slot = await findSlot(sql, request.slot, server.version);
-    const publication = await ensurePublication(request, sql, server, table, slot);
-    const { rows } = await sql.query<{ database: string }>('select current_database() as database');
+    const publication = await ensurePublication(request, sql, server, table, slot, saved);
     return {
       sql,
       server,
       table,
       slot,
       identity: {
-        source: 'postgres',
-        system: server.systemIdentifier,
+        ...owner,
         timeline: String(server.timeline),
-        database: rows[0]?.database ?? '',
-        slot: request.slot,
         publication: publication.oid,
         membership: publication.membership,
       },
@@ -77,6 +83,7 @@ async function ensurePublication(
   server: ServerFacts,
   table: TableFacts | null,
   slot: SlotFacts | null,
+  saved: Offset | null,
 ): Promise<PublicationFacts> {
   const { config, publication: name } = request;
   const find = (): ReturnType<typeof findPublication> =>
@@ -90,6 +97,8 @@ async function ensurePublication(
       'A publication made now can not cover what the slot has kept. If nothing was committed that matters, drop the slot and start again; if the publication was dropped by mistake, see the rows that are in the table.',
     );
   }
+  if (saved !== null)
+    throw slotMissing(request.slot, `, nor its publication ${name}, though the pipeline has an offset`);
   if (!config.create) throw publicationMissing(name, table);
   await createPublication(sql, name, table);
   const created = await find();

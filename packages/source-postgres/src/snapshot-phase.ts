@@ -1,12 +1,13 @@
+import { SNAPSHOT_START } from '@strandline/source-kit';
 import type { Offset, Position, SourceBatch } from '@strandline/core';
 import type { PostgresConfig } from './config.js';
 import type { SnapshotIdentity } from './identity.js';
 import { insertedSince } from './inserted-since.js';
 import { parseLsn, type Lsn } from './lsn.js';
-import { logPosition, parsePosition, SNAPSHOT_START } from './position.js';
+import { logPosition, parsePosition } from './position.js';
 import { quoteText } from './quote.js';
 import { decoderOptions, type Session } from './session.js';
-import { SnapshotOrder } from './snapshot-order.js';
+import { SnapshotOrder } from '@strandline/source-kit';
 import { SnapshotReader } from './snapshot-reader.js';
 import { TransactionSnapshot } from './transaction-snapshot.js';
 

@@ -1,14 +1,15 @@
+import { snapshotPosition } from '@strandline/source-kit';
 import type { Position, PositionRange } from '@strandline/core';
 import type pg from 'pg';
-import type { OutboxTable } from './config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import { unhurried } from './connection.js';
 import { postgresError } from './errors.js';
 import type { PostgresEvent, TransactionContext } from './event.js';
 import type { TableFacts } from './outbox-table.js';
-import { parsePosition, snapshotPosition } from './position.js';
+import { parsePosition } from './position.js';
 import { quoteName, quoteText } from './quote.js';
 import { RowMapper } from './row-mapper.js';
-import type { SnapshotOrder } from './snapshot-order.js';
+import type { SnapshotOrder } from '@strandline/source-kit';
 import { toPostgresMicros } from './timestamps.js';
 import type { TransactionSnapshot } from './transaction-snapshot.js';
 

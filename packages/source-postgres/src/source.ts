@@ -11,7 +11,7 @@ import { connectError, isTransient } from './connect-errors.js';
 import { parsePostgresOptions, type PostgresConfig, type PostgresOptions } from './config.js';
 import { createConnector, endClient } from './connection.js';
 import { LiveLog } from './live-log.js';
-import { Pending } from './pending.js';
+import { createPending } from './pending.js';
 import { compareLog, parsePosition } from './position.js';
 import { openSession, type SessionRequest } from './session.js';
 import { isSlotInUse, waitForSlot } from './slot-owner.js';
@@ -54,7 +54,7 @@ class PostgresSource implements Source {
   }
 
   async #open(request: SessionRequest, open: OpenRequest): Promise<SourceStream> {
-    const session = await openSession(request);
+    const session = await openSession(request, await open.load());
     let live: LiveLog | null = null;
     let start: StartingPoint | null = null;
     try {
@@ -76,14 +76,12 @@ class PostgresSource implements Source {
           : null;
       await snapshot?.prepare(session, start.exportedSnapshot);
       await start.release();
-      const pending = new Pending();
+      const pending = createPending();
       const resume = { lsn: start.lsn, ordinal: 0 };
-      const { silenceTimeout } = this.#config;
       live = await LiveLog.start(session, {
         request,
         resume,
         confirmed: resume.lsn,
-        silenceTimeout,
         pending,
       });
       // Nothing is wanted before the offset is claimed.

@@ -1,12 +1,13 @@
+import { SNAPSHOT_START } from '@strandline/source-kit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Offset, OffsetSeed, OpenRequest } from '@strandline/core';
 import type pg from 'pg';
 import { errorCodeOf } from './connect-errors.js';
 import { postgresError } from './errors.js';
-import { checkIdentity } from './identity.js';
+import { checkHistoryOf, checkOwner } from './identity.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import type { TableFacts } from './outbox-table.js';
-import { logPosition, parsePosition, SNAPSHOT_START } from './position.js';
+import { logPosition, parsePosition } from './position.js';
 import { quoteText } from './quote.js';
 import type { Session, SessionRequest } from './session.js';
 import { createSlot, findSlot, slotAdvanced, slotMissing, type SlotFacts } from './slot.js';
@@ -48,7 +49,8 @@ export async function startingPoint(
   if (slot === null && (await find()) !== null) throw new StartOverError('the slot was created meanwhile');
   if (saved === null)
     return slot === null ? firstRun(session, request, open, saved) : withoutOffset(session, request, slot);
-  await checkIdentity(request.connector, session.server, saved, session.identity);
+  checkOwner(saved, session.identity);
+  await checkHistoryOf(saved, request.connector, session.server, session.identity);
   const snapshot = snapshotIdentityOf(saved);
   // The first start ended before the snapshot was taken: nothing was handed out yet.
   if (saved.watermark === SNAPSHOT_START && snapshot === null) return firstRun(session, request, open, saved);

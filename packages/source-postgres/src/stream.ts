@@ -12,10 +12,9 @@ import {
 import { isTransient } from './connect-errors.js';
 import { endClient } from './connection.js';
 import type { ResumePoint } from './decoder.js';
-import { postgresError } from './errors.js';
 import { checkHistory, isSamePublication, publicationChanged } from './identity.js';
 import { LiveLog } from './live-log.js';
-import type { Pending } from './pending.js';
+import type { PostgresPending } from './pending.js';
 import { compareLog, logPosition, parsePosition } from './position.js';
 import { openSession, type Session, type SessionRequest } from './session.js';
 import { slotMissing } from './slot.js';
@@ -27,7 +26,7 @@ export interface StreamParts {
   readonly request: SessionRequest;
   readonly pipeline: string;
   readonly offset: Offset;
-  readonly pending: Pending;
+  readonly pending: PostgresPending;
   readonly live: LiveLog;
   readonly snapshot: SnapshotPhase | null;
   readonly log: Logger;
@@ -44,7 +43,6 @@ export class PostgresStream implements SourceStream {
   readonly #closing = new AbortController();
   #live: LiveLog;
   #snapshot: SnapshotPhase | null;
-  #snapshotOrder: SnapshotPhase | null;
   #reconnecting = false;
   #reconnects = 0;
 
@@ -53,7 +51,6 @@ export class PostgresStream implements SourceStream {
     this.offset = parts.offset;
     this.#live = parts.live;
     this.#snapshot = parts.snapshot;
-    this.#snapshotOrder = parts.snapshot;
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
@@ -73,7 +70,7 @@ export class PostgresStream implements SourceStream {
     const right = parsePosition(b);
     if (left.kind === 'log' && right.kind === 'log') return compareLog(left, right);
     if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
-    return this.#snapshotOrder?.compare(a, b) ?? 0;
+    return this.#parts.snapshot?.compare(a, b) ?? 0;
   }
 
   get identity(): SourceIdentity {
@@ -174,7 +171,7 @@ export class PostgresStream implements SourceStream {
 
   async #reconnect(): Promise<LiveLog> {
     const { request, pending } = this.#parts;
-    const session = await openSession(request);
+    const session = await openSession(request, this.offset);
     try {
       const resume = this.#live.resumePoint;
       await this.#checkSame(session, resume);
@@ -183,7 +180,6 @@ export class PostgresStream implements SourceStream {
         request,
         resume,
         confirmed: this.#live.confirmed,
-        silenceTimeout: request.config.silenceTimeout,
         pending,
       });
     } catch (error) {
@@ -198,14 +194,6 @@ export class PostgresStream implements SourceStream {
     const { request, pipeline } = this.#parts;
     const before = this.#live.session;
     const position = logPosition(resume.lsn, resume.ordinal);
-    if (identity.system !== before.identity.system || identity.database !== before.identity.database) {
-      throw postgresError(
-        'PG_OFFSET_FOREIGN',
-        `Another server answers at ${request.connector.target} than before the connection broke.`,
-        'Positions mean nothing there. Correct the address, or what it resolves to.',
-        { position },
-      );
-    }
     if (!isSamePublication(before.identity, identity)) throw publicationChanged(request.slot, position);
     if (server.timeline !== before.server.timeline) {
       await checkHistory(request.connector, server, before.server.timeline, position, resume.lsn);

@@ -89,7 +89,18 @@ describe('defaults', () => {
 
   it('a connection object is handed to pg as it is', () => {
     const connection = { host: 'h', ssl: { rejectUnauthorized: true }, password: () => PASSWORD };
-    expect(parsePostgresOptions({ connection, outbox: OUTBOX }).connection).toBe(connection);
+    expect(parsePostgresOptions({ connection, outbox: OUTBOX }).connection).toEqual(connection);
+  });
+
+  it('the connection string of a connection object is taken apart: the client would let its settings win', () => {
+    const connection = { connectionString: `${URL_TEXT}?options=-c%20datestyle%3DGerman`, ssl: false };
+    const config = parsePostgresOptions({ connection, outbox: OUTBOX });
+    expect(config.connection).toMatchObject({
+      host: 'db.example',
+      options: '-c datestyle=German',
+      ssl: false,
+    });
+    expect(config.connection).not.toHaveProperty('connectionString');
   });
 
   it('a function as key stays that function', () => {

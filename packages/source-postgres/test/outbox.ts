@@ -1,4 +1,4 @@
-import type { OutboxTable } from '../src/config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 
 /** A mapping with `id` and `key`, and what a test adds. */
 export function outboxTable(overrides: Partial<OutboxTable> = {}): OutboxTable {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PostgresEvent, type TransactionContext } from '../src/event.js';
-import { Pending } from '../src/pending.js';
+import { createPending, type PostgresPending } from '../src/pending.js';
 import { logPosition } from '../src/position.js';
 
 const always = (): boolean => true;
@@ -14,17 +14,19 @@ function event(lsn: bigint, ordinal: number, bytes = 1): PostgresEvent {
   const position = logPosition(lsn, ordinal);
   const fields = {
     id: position,
-    key: 'k',
     type: null,
     payloadText: null,
     headersText: null,
     columns: {},
     bytes,
   };
-  return new PostgresEvent(fields, position, 'public.outbox', 'text', transaction(0), ordinal);
+  return new PostgresEvent(fields, 'k', position, 'public.outbox', 'text', transaction(0), ordinal);
 }
 
-function positions(pending: Pending, visible: (context: TransactionContext) => boolean = always): unknown {
+function positions(
+  pending: PostgresPending,
+  visible: (context: TransactionContext) => boolean = always,
+): unknown {
   const batch = pending.take(visible);
   return batch && { events: batch.events.map(({ position }) => position), passed: batch.passed };
 }
@@ -41,13 +43,13 @@ async function hasResolved(promise: Promise<unknown>): Promise<boolean> {
 
 describe('what is taken', () => {
   it('is nothing where nothing is', () => {
-    const pending = new Pending();
+    const pending = createPending();
     expect(pending.empty).toBe(true);
     expect(pending.take(always)).toBeNull();
   });
 
   it('is everything, in order, when all of it is visible', () => {
-    const pending = new Pending();
+    const pending = createPending();
     const [a, b] = [transaction(1), transaction(2)];
     pending.event(event(0xa0n, 1), a);
     pending.event(event(0xa0n, 2), a);
@@ -59,7 +61,7 @@ describe('what is taken', () => {
   });
 
   it('passes nothing in the middle of a transaction', () => {
-    const pending = new Pending();
+    const pending = createPending();
     const [a, b] = [transaction(1), transaction(2)];
     pending.event(event(0xa0n, 1), a);
     pending.passed(0xd0n, a);
@@ -71,7 +73,7 @@ describe('what is taken', () => {
   });
 
   it('is the end of a transaction alone, when its rows were taken before', () => {
-    const pending = new Pending();
+    const pending = createPending();
     const a = transaction(1);
     pending.event(event(0xa0n, 1), a);
     positions(pending);
@@ -80,13 +82,13 @@ describe('what is taken', () => {
   });
 
   it('is the last of many idle stretches', () => {
-    const pending = new Pending();
+    const pending = createPending();
     for (const lsn of [0x10n, 0x20n, 0x30n]) pending.passed(lsn, null);
     expect(positions(pending)).toEqual({ events: [], passed: '0/30:0' });
   });
 
   it('an idle stretch after a transaction moves its end on', () => {
-    const pending = new Pending();
+    const pending = createPending();
     const a = transaction(1);
     pending.event(event(0xa0n, 1), a);
     pending.passed(0xd0n, a);
@@ -97,8 +99,8 @@ describe('what is taken', () => {
 
 describe('what is not visible yet', () => {
   const [a, b, c] = [transaction(1), transaction(2), transaction(3)];
-  const filled = (): Pending => {
-    const pending = new Pending();
+  const filled = (): PostgresPending => {
+    const pending = createPending();
     for (const [context, lsn] of [
       [a, 0xa0n],
       [b, 0xb0n],
@@ -120,7 +122,7 @@ describe('what is not visible yet', () => {
   });
 
   it('does not hold up idle stretches before it', () => {
-    const pending = new Pending();
+    const pending = createPending();
     pending.passed(0x10n, null);
     pending.event(event(0xa0n, 1), a);
     expect(pending.first).toBeNull();
@@ -129,7 +131,7 @@ describe('what is not visible yet', () => {
   });
 
   it('an idle stretch after it does not get before it', () => {
-    const pending = new Pending();
+    const pending = createPending();
     pending.event(event(0xa0n, 1), a);
     pending.passed(0xa8n, a);
     pending.passed(0x500n, null);
@@ -147,7 +149,7 @@ describe('any stream', () => {
     );
     fc.assert(
       fc.property(transactions, (script) => {
-        const pending = new Pending();
+        const pending = createPending();
         const expected: string[] = [];
         const taken: string[] = [];
         let behind: string | null = null;
@@ -182,12 +184,12 @@ describe('any stream', () => {
 
 describe('waiting', () => {
   it('ends at once when something is here', async () => {
-    const pending = new Pending();
+    const pending = createPending();
     pending.passed(1n, null);
     expect(await hasResolved(pending.arrival())).toBe(true);
   });
 
-  it.each<[string, (pending: Pending) => void]>([
+  it.each<[string, (pending: PostgresPending) => void]>([
     [
       'an event',
       (pending) => {
@@ -207,7 +209,7 @@ describe('waiting', () => {
       },
     ],
   ])('ends with %s, and not before', async (_, happens) => {
-    const pending = new Pending();
+    const pending = createPending();
     const arrival = pending.arrival();
     expect(await hasResolved(arrival)).toBe(false);
     happens(pending);
@@ -215,7 +217,7 @@ describe('waiting', () => {
   });
 
   it('a wake-up that nobody waited for is not kept', async () => {
-    const pending = new Pending();
+    const pending = createPending();
     pending.wake();
     const arrival = pending.arrival();
     expect(await hasResolved(arrival)).toBe(false);
@@ -226,7 +228,7 @@ describe('waiting', () => {
 
 describe('its limits', () => {
   it('many small events fill it, and it has room again when most are taken', () => {
-    const pending = new Pending();
+    const pending = createPending();
     const contexts: TransactionContext[] = [];
     for (let n = 1; n <= 1_025; n += 1) {
       expect(pending.full).toBe(false);
@@ -242,7 +244,7 @@ describe('its limits', () => {
   });
 
   it('few large events fill it', () => {
-    const pending = new Pending();
+    const pending = createPending();
     pending.event(event(1n, 1, 17 * 1024 * 1024), transaction(1));
     expect([pending.full, pending.roomy]).toEqual([true, false]);
     pending.take(always);

@@ -1,7 +1,8 @@
+import { SNAPSHOT_START, snapshotPosition } from '@strandline/source-kit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatLsn } from '../src/lsn.js';
-import { compareLog, logPosition, parsePosition, SNAPSHOT_START, snapshotPosition } from '../src/position.js';
+import { compareLog, logPosition, parsePosition } from '../src/position.js';
 import { containing } from './matchers.js';
 
 const place = fc.record({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader } from '../src/byte-reader.js';
-import type { OutboxTable } from '../src/config.js';
+import type { OutboxTable } from '@strandline/source-kit';
 import type { PostgresEvent } from '../src/event.js';
 import type { RelationColumn } from '../src/pgoutput.js';
 import { RowMapper } from '../src/row-mapper.js';
@@ -126,6 +126,13 @@ describe('values', () => {
   it('a byte order mark is part of the value', () => {
     const event = map({ id: '\ufeff1', key: '\ufeffk', payload: '\ufeff' }, { payload: 'payload' });
     expect([event.id, event.key, event.payload]).toEqual(['\ufeff1', '\ufeffk', '\ufeff']);
+  });
+
+  it('JSON in a text column is parsed, and a json column is left as text, where the options say so', () => {
+    const row = { id: '1', key: 'k', body: '{"n": 1}', json: '{"n": 1}' };
+    expect(map(row, { payload: 'body' }).payload).toBe('{"n": 1}');
+    expect(map(row, { payload: 'body', payloadFormat: 'json' }).payload).toEqual({ n: 1 });
+    expect(map(row, { payload: 'json', payloadFormat: 'text' }).payload).toBe('{"n": 1}');
   });
 
   it('json and jsonb are parsed at the first access, and their text is as the server sent it', () => {

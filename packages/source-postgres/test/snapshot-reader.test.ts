@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { expect, it } from 'vitest';
-import { SnapshotOrder } from '../src/snapshot-order.js';
+import { SnapshotOrder } from '@strandline/source-kit';
 import { SnapshotReader } from '../src/snapshot-reader.js';
 import { outboxTable } from './outbox.js';
 

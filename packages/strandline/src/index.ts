@@ -23,17 +23,11 @@ export {
   type PipelineOptions,
   type PipelineStatus,
 } from '@strandline/pipeline';
-export {
-  mysql,
-  MysqlSourceError,
-  type MysqlOptions,
-  type MysqlOutboxOptions,
-} from '@strandline/source-mysql';
+export type { OutboxKey, OutboxRow, OutboxTableOptions } from '@strandline/source-kit';
+export { mysql, MysqlSourceError, type MysqlOptions } from '@strandline/source-mysql';
 export {
   postgres,
   PostgresSourceError,
   type OutboxMessageOptions,
-  type OutboxRow,
-  type OutboxTableOptions,
   type PostgresOptions,
 } from '@strandline/source-postgres';

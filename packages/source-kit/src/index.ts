@@ -1,0 +1,19 @@
+export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts, type PayloadFormat } from './lazy-event.js';
+export {
+  outboxSchema,
+  type OutboxKey,
+  type OutboxLimits,
+  type OutboxRow,
+  type OutboxTable,
+  type OutboxTableOptions,
+} from './outbox-options.js';
+export { Pending, type PendingLimits, type PendingOptions } from './pending.js';
+export type { OutboxPreset } from './presets.js';
+export { readerFields, type ReaderConfig, type ReaderOptions } from './reader-options.js';
+export { SnapshotOrder } from './snapshot-order.js';
+export {
+  parseSnapshotPosition,
+  SNAPSHOT_START,
+  snapshotPosition,
+  type SnapshotPosition,
+} from './snapshot-position.js';
