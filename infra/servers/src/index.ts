@@ -16,6 +16,14 @@ export {
   withConnection,
   type Session,
 } from './mysql/mysql-databases.js';
+export {
+  isMysqlServerName,
+  kindOf,
+  mysqlServersOfRun,
+  prepareMysqlServersOfRun,
+  startMysqlServer,
+  type MysqlServerName,
+} from './mysql/servers-of-run.js';
 export { startReplica, type MysqlReplica } from './mysql/replica.js';
 export { prepareMariadb, startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';

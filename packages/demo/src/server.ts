@@ -17,8 +17,8 @@ interface ServerKind {
 
 const SERVERS: Readonly<Record<DatabaseName, ServerKind>> = {
   postgres: { start: startPostgres, packages: undefined },
-  mysql: { start: startMysql, packages: "mysql-server-core from Debian's unstable suite" },
-  mariadb: { start: startMariadb, packages: "mariadb-server-core from Debian's stable suite" },
+  mysql: { start: startMysql, packages: "mysql-server-core from Debian's suite unstable" },
+  mariadb: { start: startMariadb, packages: "mariadb-server-core from Debian's suite trixie" },
 };
 
 export async function startShopServer(database: DatabaseName, view: View): Promise<ShopServer> {

@@ -4,11 +4,8 @@ import mysql from 'mysql2/promise';
 import type { MysqlKind } from '../mysql/mysql-kind.js';
 import type { MysqlOptions } from '../mysql/mysql-options.js';
 import { prepareServerOfKind, startServerOfKind, type MysqlServer } from '../mysql/mysql-server.js';
-import type { UnpackedPackages } from '../origins/debian-packages.js';
 
 export const mariadbUrlVariable = 'STRANDLINE_TEST_MARIADB_URL';
-
-const share = 'usr/share/mariadb';
 
 export const mariadbKind: MysqlKind = {
   kind: 'mariadb',
@@ -21,13 +18,15 @@ export const mariadbKind: MysqlKind = {
     'innodb-log-file-size': '64M',
   },
   required: { log_bin: 'ON', binlog_format: 'ROW', binlog_row_metadata: 'FULL' },
-  image: 'mariadb:11.8',
+  versions: [
+    { version: '11.8', debian: { suite: 'trixie', share: 'usr/share/mariadb' } },
+    { version: '10.11', debian: { suite: 'bookworm', share: 'usr/share/mysql' } },
+  ],
+  image: 'mariadb',
   imagePasswordVariable: 'MARIADB_ROOT_PASSWORD',
   local: {
     package: 'mariadb-server-core',
-    suite: 'stable',
     program: 'usr/sbin/mariadbd',
-    share,
     settings: {},
     initialisation: ['--bootstrap', '--innodb-log-file-size=64M'],
     initialStatements,
@@ -51,15 +50,16 @@ export const mariadbKind: MysqlKind = {
  * What mariadb-install-db feeds to the server, which itself needs programs of further packages. The help tables and the
  * test database are left out, and of the superuser's accounts all but one: the rest have no password.
  */
-async function initialStatements(packages: UnpackedPackages): Promise<string> {
+async function initialStatements(share: string): Promise<string> {
+  const name = path.basename(share); // of the folder and of its files, the older one in older versions
   const scripts = [
-    'mariadb_system_tables.sql',
-    'mariadb_performance_tables.sql',
-    'mariadb_system_tables_data.sql',
+    `${name}_system_tables.sql`,
+    `${name}_performance_tables.sql`,
+    `${name}_system_tables_data.sql`,
     'maria_add_gis_sp_bootstrap.sql',
-    'mariadb_sys_schema.sql',
+    `${name}_sys_schema.sql`,
   ];
-  const texts = scripts.map((script) => readFile(packages.path(path.join(share, script)), 'utf8'));
+  const texts = scripts.map((script) => readFile(path.join(share, script), 'utf8'));
   return [
     // The server reads a statement a line here.
     'CREATE DATABASE IF NOT EXISTS mysql;',
@@ -83,6 +83,6 @@ export function startMariadb(options: MysqlOptions = {}): Promise<MysqlServer> {
 }
 
 /** Gets onto this machine what `startMariadb` needs, so that it takes seconds. */
-export function prepareMariadb(): Promise<void> {
-  return prepareServerOfKind(mariadbKind);
+export function prepareMariadb(version?: string): Promise<void> {
+  return prepareServerOfKind(mariadbKind, version);
 }

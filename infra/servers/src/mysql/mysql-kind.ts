@@ -1,5 +1,3 @@
-import type { UnpackedPackages } from '../origins/debian-packages.js';
-
 /** What MySQL and MariaDB do in ways of their own; the rest of this folder is the same for both. */
 export interface MysqlKind {
   readonly kind: 'mysql' | 'mariadb';
@@ -10,6 +8,9 @@ export interface MysqlKind {
   readonly settings: Readonly<Record<string, string>>;
   /** Global variables that a server from the environment must have. */
   readonly required: Readonly<Record<string, string>>;
+  /** The release series that are tested, the newest first: it is the one that is meant where none is named. */
+  readonly versions: readonly [MysqlVersion, ...MysqlVersion[]];
+  /** Without its tag, which is the version. */
   readonly image: string;
   /** The variable by which the image is told the superuser's password. */
   readonly imagePasswordVariable: string;
@@ -17,19 +18,32 @@ export interface MysqlKind {
   readonly replication: Replication;
 }
 
+/** A release series. */
+export interface MysqlVersion {
+  /** As in `8.4`: the image's tag, and how the server's own word for its version begins. */
+  readonly version: string;
+  /** How it is to be had without Docker, if it is. */
+  readonly debian?: DebianVersion;
+}
+
+export interface DebianVersion {
+  /** The suite of Debian that has it. */
+  readonly suite: string;
+  /** By its path in the package: the folder of its error messages and character sets. */
+  readonly share: string;
+}
+
 /** The kind as Debian packages. */
 export interface LocalKind {
   readonly package: string;
-  /** The suite of Debian that has it. */
-  readonly suite: string;
-  /** By their paths in the package: the server, and the folder of its error messages and character sets. */
+  /** The server, by its path in the package. */
   readonly program: string;
-  readonly share: string;
   /** Settings of local servers besides. In a container these are the image's business. */
   readonly settings: Readonly<Record<string, string>>;
   /** How the system tables are made: arguments of the server, and what it then reads from its standard input. */
   readonly initialisation: readonly string[];
-  readonly initialStatements: (packages: UnpackedPackages) => Promise<string>;
+  /** @param share where that folder was unpacked to */
+  readonly initialStatements: (share: string) => Promise<string>;
   /** What a copy of the data must not have from the original. */
   readonly identityFile: string | undefined;
 }
@@ -51,4 +65,9 @@ export interface Replication {
   /** With such a value and seconds as parameters; one value, 0 when the server has it all. */
   readonly wait: string;
   readonly promote: readonly string[];
+}
+
+/** The series of a server that has said its version; undefined for one that is none of the tested. */
+export function seriesOf(kind: MysqlKind, version: string): string | undefined {
+  return kind.versions.find((series) => version.startsWith(`${series.version}.`))?.version;
 }

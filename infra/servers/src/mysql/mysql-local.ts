@@ -20,7 +20,7 @@ export async function launchLocalMysql(
   options: MysqlOptions,
   password: string,
 ): Promise<LocalProcess> {
-  const binaries = await unpack(kind);
+  const binaries = await unpack(kind, options.version);
   const directory = await createRunDirectory(kind.kind);
   try {
     const data = path.join(directory, 'data');
@@ -56,12 +56,15 @@ export async function launchLocalMysql(
 }
 
 /** Has all that a start needs below the project's cache. */
-export async function prepareLocalMysql(kind: MysqlKind): Promise<void> {
-  await templateOf(kind, await unpack(kind));
+export async function prepareLocalMysql(kind: MysqlKind, version: string | undefined): Promise<void> {
+  await templateOf(kind, await unpack(kind, version));
 }
 
-async function unpack({ local }: MysqlKind): Promise<MysqlBinaries> {
-  return new MysqlBinaries(local, await unpackDebianPackages([local.package], local.suite));
+async function unpack({ name, versions, local }: MysqlKind, wanted?: string): Promise<MysqlBinaries> {
+  const version = wanted ?? versions[0].version;
+  const debian = versions.find((known) => known.version === version)?.debian;
+  if (debian === undefined) throw new Error(`no suite of Debian that is known here has ${name} ${version}`);
+  return new MysqlBinaries(local, debian, await unpackDebianPackages([local.package], debian.suite));
 }
 
 /** Run at each start; none of it reaches the binlog, so that a server and its replica can both do so. */

@@ -3,6 +3,8 @@ import type { ServerProcess } from '../origins/server-process.js';
 
 /** How a MySQL or MariaDB is wanted. Any of these asks for a server of its own; `{}` takes the environment's too. */
 export interface MysqlOptions {
+  /** The release series, as in `8.4`, or any tag of the image; by default the newest that is tested. */
+  readonly version?: string;
   /** Options of mysqld on top of the defaults, as in `{ 'gtid-mode': 'OFF' }`; with dashes or underscores. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port on 127.0.0.1; a free one by default. */

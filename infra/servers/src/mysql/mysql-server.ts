@@ -11,7 +11,7 @@ import {
   versionOf,
   withConnection,
 } from './mysql-databases.js';
-import { launchDockerMysql } from './mysql-docker.js';
+import { imageOf, launchDockerMysql } from './mysql-docker.js';
 import type { MysqlKind } from './mysql-kind.js';
 import { launchLocalMysql, prepareLocalMysql } from './mysql-local.js';
 import { superuser, type MysqlOptions } from './mysql-options.js';
@@ -65,34 +65,42 @@ export async function startServerOfKind(
 }
 
 /** Gets onto this machine what a start needs, which may take a minute the first time; then a start takes seconds. */
-export async function prepareServerOfKind(kind: MysqlKind): Promise<void> {
-  if (connectionStringIn(kind.urlVariable, {}) !== undefined) return;
+export async function prepareServerOfKind(kind: MysqlKind, version?: string): Promise<void> {
+  if (connectionStringIn(kind.urlVariable, { version }) !== undefined) return;
   await firstThatApplies({
-    server: kind.name,
+    server: nameOf(kind, version),
     ways: [
-      { origin: 'docker', launch: () => pullImage(kind.image) },
-      { origin: 'local', launch: () => prepareLocalMysql(kind) },
+      { origin: 'docker', launch: () => pullImage(imageOf(kind, version)) },
+      { origin: 'local', launch: () => prepareLocalMysql(kind, version) },
     ],
     only: undefined,
-    remedy: remedyFor(kind),
+    remedy: remedyFor(kind, version),
   });
 }
 
 async function launch(kind: MysqlKind, options: MysqlOptions, password: string): Promise<RunningMysql> {
   const server = await firstThatApplies<ServerProcess>({
-    server: kind.name,
+    server: nameOf(kind, options.version),
     ways: [
       { origin: 'docker', launch: () => launchDockerMysql(kind, options, password) },
       { origin: 'local', launch: () => launchLocalMysql(kind, options, password) },
     ],
     only: options.origin,
-    remedy: remedyFor(kind),
+    remedy: remedyFor(kind, options.version),
   });
   const url = `mysql://${superuser}:${password}@${server.host}:${String(server.port)}`;
   return new RunningMysql(kind, url, server);
 }
 
-function remedyFor({ urlVariable }: MysqlKind): string {
+function nameOf({ name }: MysqlKind, version: string | undefined): string {
+  return version === undefined ? name : `${name} ${version}`;
+}
+
+function remedyFor({ urlVariable, versions }: MysqlKind, version: string | undefined): string {
+  if (version !== undefined) {
+    const local = versions.filter(({ debian }) => debian !== undefined).map((known) => known.version);
+    return `Start Docker, which has every version; on Debian where apt-get can download packages there is ${local.join(' and ')}.`;
+  }
   return (
     `Set ${urlVariable} to a superuser's connection string, or start Docker, or run on Debian where apt-get can ` +
     'download packages.'

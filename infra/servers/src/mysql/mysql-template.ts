@@ -47,7 +47,7 @@ async function makeTemplate(kind: MysqlKind, binaries: MysqlBinaries, template: 
     const identity = await unprivilegedIdentity(data, binaries.version());
     const temporary = await makePrivateDirectory(identity, path.join(directory, 'tmp'));
     const statements = path.join(directory, 'initial.sql');
-    await writePrivateFile(identity, statements, await kind.local.initialStatements(binaries.packages));
+    await writePrivateFile(identity, statements, await kind.local.initialStatements(binaries.share));
     const args = [...kind.local.initialisation, '--skip-log-bin'];
     await runProgram(reading(statements, binaries.server({ data, temporary }, args)), data, identity);
     if (kind.local.identityFile !== undefined) await rm(path.join(data, kind.local.identityFile));

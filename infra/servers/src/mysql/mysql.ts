@@ -19,13 +19,17 @@ export const mysqlKind: MysqlKind = {
     'performance-schema-error-size': '0',
   },
   required: { log_bin: 'ON', binlog_format: 'ROW', binlog_row_metadata: 'FULL', gtid_mode: 'ON' },
-  image: 'mysql:9',
+  versions: [
+    // Stable releases of Debian have MariaDB only.
+    { version: '9', debian: { suite: 'unstable', share: 'usr/share/mysql' } },
+    { version: '8.4' },
+    { version: '8.0' },
+  ],
+  image: 'mysql',
   imagePasswordVariable: 'MYSQL_ROOT_PASSWORD',
   local: {
     package: 'mysql-server-core',
-    suite: 'unstable', // stable releases of Debian have MariaDB only
     program: 'usr/sbin/mysqld',
-    share: 'usr/share/mysql',
     settings: { mysqlx: 'OFF' },
     initialisation: ['--initialize-insecure', '--innodb-redo-log-capacity=64M'],
     initialStatements: () => Promise.resolve(''),
@@ -58,6 +62,6 @@ export function startMysql(options: MysqlOptions = {}): Promise<MysqlServer> {
 }
 
 /** Gets onto this machine what `startMysql` needs, so that it takes seconds. */
-export function prepareMysql(): Promise<void> {
-  return prepareServerOfKind(mysqlKind);
+export function prepareMysql(version?: string): Promise<void> {
+  return prepareServerOfKind(mysqlKind, version);
 }

@@ -2,7 +2,7 @@ import type { RowDataPacket } from 'mysql2/promise';
 import { mariadbKind } from '../mariadb/mariadb.js';
 import { ServerError } from '../errors.js';
 import { valueOf, withConnection } from './mysql-databases.js';
-import type { MysqlKind } from './mysql-kind.js';
+import { seriesOf, type MysqlKind } from './mysql-kind.js';
 import type { MysqlOptions } from './mysql-options.js';
 import { startServerOfKind, type MysqlServer } from './mysql-server.js';
 import { mysqlKind } from './mysql.js';
@@ -19,7 +19,7 @@ export interface MysqlReplica extends MysqlServer {
 }
 
 /**
- * Starts a second server of the same kind that follows `of` from its first transaction, with the same superuser and
+ * Starts a second server of the same kind and version that follows `of` from its first transaction, with the same superuser and
  * password. Resolves when it has caught up.
  *
  * @throws ServerError as the start of any server, `SERVER_START_FAILED` when it can't follow.
@@ -28,7 +28,9 @@ export async function startReplica(of: MysqlServer, options: MysqlOptions = {}):
   const kind = of.kind === 'mysql' ? mysqlKind : mariadbKind;
   const source = new URL(of.url);
   const [user, password] = [source.username, source.password].map(decodeURIComponent) as [string, string];
-  const server = await startServerOfKind(kind, { ...options, exclusive: true }, password);
+  const version = seriesOf(kind, of.version);
+  const same = version === undefined ? {} : { version };
+  const server = await startServerOfKind(kind, { ...same, ...options, exclusive: true }, password);
   const replica = Object.assign(server, {
     catchUp: () => catchUp(kind, of, server),
     promote: () => run(server, kind.replication.promote),

@@ -10,7 +10,7 @@ export interface Way<T = ServerProcess> {
 /** The variable that narrows the ways down, as in `STRANDLINE_TEST_SERVERS=local`; several are split by commas. */
 export const waysVariable = 'STRANDLINE_TEST_SERVERS';
 
-function isWayAllowed(origin: ServerOrigin): boolean {
+export function isWayAllowed(origin: ServerOrigin): boolean {
   const allowed = process.env[waysVariable];
   return allowed === undefined || allowed === '' || allowed.split(',').includes(origin);
 }
