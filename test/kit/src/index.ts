@@ -33,7 +33,7 @@ export {
   type HandlerBehaviour,
   type TurnView,
 } from './scripted-handler.js';
-export { ServersOnDemand, serverUrl, type MysqlServerKind } from './servers-on-demand.js';
+export { ServersOnDemand, type MysqlServerKind } from './servers-on-demand.js';
 export { startTestServers, type TestServers } from './servers.js';
 export { TcpProxy, type SessionKind } from './tcp-proxy.js';
 export { TestLog } from './test-log.js';

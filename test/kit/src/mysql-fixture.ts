@@ -2,12 +2,14 @@ import {
   createMysqlDatabase,
   dropMysqlDatabase,
   endSession,
+  kindOf,
   sessionsOf,
   withConnection,
+  type MysqlServerName,
   type Session,
 } from '@strandline/servers';
 import mysql from 'mysql2/promise';
-import { serverUrl, type MysqlServerKind } from './servers-on-demand.js';
+import { leaseServer, type MysqlServerKind } from './servers-on-demand.js';
 import { uniqueName } from './unique-name.js';
 import { uniqueServerId } from './unique-server-id.js';
 import { waitUntil, type WaitOptions } from './wait-until.js';
@@ -38,10 +40,29 @@ export interface TestMysqlDatabase extends AsyncDisposable {
  * `await using db = await testMysqlDatabase('mysql')`. At the end everything is removed, and the test fails if its code
  * left a connection open, be it to another database or a reader of the binlog: all are told by their user.
  *
- * @param server URL of another server than the run's, such as one that the test kills.
+ * @param server one of the run's.
+ * @param serverUrl of another server than the run's, such as one that the test kills.
  */
-export async function testMysqlDatabase(kind: MysqlServerKind, server?: string): Promise<TestMysqlDatabase> {
-  const superusersUrl = server ?? (await serverUrl(kind));
+export async function testMysqlDatabase(
+  server: MysqlServerName,
+  serverUrl?: string,
+): Promise<TestMysqlDatabase> {
+  const kind = kindOf(server);
+  if (serverUrl !== undefined) return createDatabase(kind, serverUrl, () => undefined);
+  const { url, release } = await leaseServer(server);
+  try {
+    return await createDatabase(kind, url, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function createDatabase(
+  kind: MysqlServerKind,
+  superusersUrl: string,
+  release: () => void,
+): Promise<TestMysqlDatabase> {
   const name = uniqueName();
   const url = new URL(await createMysqlDatabase(superusersUrl, name));
   [url.username, url.password] = [name, uniqueName()];
@@ -68,18 +89,23 @@ export async function testMysqlDatabase(kind: MysqlServerKind, server?: string):
         options,
       ),
     async [Symbol.asyncDispose]() {
-      const left = await withConnection(superusersUrl, async (connection) => {
-        const sessions = await sessionsLeft(connection, name, idle);
-        for (const { id } of sessions) await endSession(connection, id);
-        return sessions.map(({ command, database }) => `${command} in ${String(database)}`);
-      });
-      await pool.end();
-      await dropMysqlDatabase(superusersUrl, name);
-      await withConnection(superusersUrl, async (connection) => {
-        await connection.query(`DROP USER ${mysql.escape(name)}@'%'`);
-        await assertNothingRemains(connection, name);
-      });
-      if (left.length > 0) throw new Error(`The test left connections open to ${name}: ${left.join(', ')}.`);
+      try {
+        const left = await withConnection(superusersUrl, async (connection) => {
+          const sessions = await sessionsLeft(connection, name, idle);
+          for (const { id } of sessions) await endSession(connection, id);
+          return sessions.map(({ command, database }) => `${command} in ${String(database)}`);
+        });
+        await pool.end();
+        await dropMysqlDatabase(superusersUrl, name);
+        await withConnection(superusersUrl, async (connection) => {
+          await connection.query(`DROP USER ${mysql.escape(name)}@'%'`);
+          await assertNothingRemains(connection, name);
+        });
+        if (left.length > 0)
+          throw new Error(`The test left connections open to ${name}: ${left.join(', ')}.`);
+      } finally {
+        release();
+      }
     },
   };
 }

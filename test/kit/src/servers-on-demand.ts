@@ -1,8 +1,14 @@
-import { startMariadb, startMysql, type MysqlServer } from '@strandline/servers';
+import {
+  isMysqlServerName,
+  startMysqlServer,
+  type MysqlServer,
+  type MysqlServerName,
+} from '@strandline/servers';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ServerPool } from './server-pool.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,18 +17,21 @@ declare module 'vitest' {
   }
 }
 
-const starts = { mysql: startMysql, mariadb: startMariadb };
-export type MysqlServerKind = keyof typeof starts;
+/** The newest of each kind, and for each of two test files that run at once one of another version. */
+const atOnce = 4;
+
+export type MysqlServerKind = MysqlServer['kind'];
 
 /**
  * Servers of the run that are started when the first test file asks for them. They must belong to the process of the
  * run, which outlives the test files, and what vitest itself hands over is fixed before the first of those starts; so
- * they ask over HTTP, at an address that is provided to them alone.
+ * they ask over HTTP, at an address that is provided to them alone. The answer goes on for as long as the server is
+ * used: when a test file dies, its servers are known to be free.
  */
 export class ServersOnDemand implements AsyncDisposable {
   readonly address: string;
   readonly #http: Server;
-  readonly #started = new Map<string, Promise<MysqlServer>>();
+  readonly #servers = new ServerPool(atOnce, (name) => startMysqlServer(name as MysqlServerName));
 
   static async listen(): Promise<ServersOnDemand> {
     const http = createServer().listen(0, '127.0.0.1');
@@ -35,38 +44,40 @@ export class ServersOnDemand implements AsyncDisposable {
     const path = `/${randomBytes(12).toString('hex')}/`; // the answers have passwords
     this.address = `http://127.0.0.1:${String((http.address() as AddressInfo).port)}${path}`;
     http.on('request', (request, response) => {
-      const kind = request.url?.startsWith(path) === true ? request.url.slice(path.length) : '';
-      if (kind !== 'mysql' && kind !== 'mariadb') {
-        response.writeHead(404).end();
-        return;
-      }
-      this.#server(kind).then(
-        (server) => response.end(server.url),
-        (error: unknown) => response.writeHead(503).end(String(error)),
-      );
+      const name = request.url?.startsWith(path) === true ? request.url.slice(path.length) : '';
+      if (isMysqlServerName(name)) void this.#answer(name, response);
+      else response.writeHead(404).end();
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#http.close();
     this.#http.closeAllConnections();
-    const started = await Promise.allSettled(this.#started.values());
-    for (const server of started)
-      if (server.status === 'fulfilled') await server.value[Symbol.asyncDispose]();
+    await this.#servers[Symbol.asyncDispose]();
   }
 
-  #server(kind: MysqlServerKind): Promise<MysqlServer> {
-    let server = this.#started.get(kind);
-    if (server === undefined) {
-      server = starts[kind]();
-      this.#started.set(kind, server);
+  async #answer(name: MysqlServerName, response: ServerResponse): Promise<void> {
+    const hungUp = new Promise<void>((resolve) => response.on('close', resolve));
+    try {
+      const { server, release } = await this.#servers.lease(name);
+      response.writeHead(200, { location: server.url }).flushHeaders();
+      await hungUp;
+      release();
+    } catch (error) {
+      response.writeHead(503).end(String(error));
     }
-    return server;
   }
 }
 
-/** The superuser's connection string of the run's MySQL or MariaDB, which is started if it is the first to ask. */
-export async function serverUrl(kind: MysqlServerKind): Promise<string> {
+/** A server of the run that is kept running until it is released. */
+export interface LeasedServer {
+  /** The superuser's connection string. */
+  readonly url: string;
+  readonly release: () => void;
+}
+
+/** The run's server of that name, which is started if this is the first to ask. */
+export async function leaseServer(name: MysqlServerName): Promise<LeasedServer> {
   // Imported here, so that the kit also loads outside a test run.
   const { inject } = await import('vitest');
   const address = inject('serversOnDemand') as string | undefined;
@@ -75,8 +86,11 @@ export async function serverUrl(kind: MysqlServerKind): Promise<string> {
       'No serversOnDemand was provided. Add @strandline/test-kit/global-setup to globalSetup in the vitest config.',
     );
   }
-  const answer = await fetch(`${address}${kind}`);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`There is no ${kind} for the run. ${text}`);
-  return text;
+  const request = get(`${address}${name}`);
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  request.on('error', () => undefined); // the run ends, and nobody is left to ask
+  const url = answer.headers.location;
+  if (url !== undefined) return { url, release: () => void request.destroy() };
+  const text = await answer.setEncoding('utf8').reduce((read: string, chunk: string) => read + chunk, '');
+  throw new Error(`There is no ${name} for the run. ${text}`);
 }
