@@ -76,7 +76,7 @@ async function readVariables(sql: Connection): Promise<Map<string, string>> {
 }
 
 function checkVersion(flavour: Flavour, version: string, target: string): void {
-  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  const [major, minor] = seriesOf(version);
   const fits = flavour === 'mariadb' ? major > 10 || (major === 10 && minor >= 6) : major >= 8;
   if (fits) return;
   throw mysqlError(
@@ -86,6 +86,11 @@ function checkVersion(flavour: Flavour, version: string, target: string): void {
   );
 }
 
+function seriesOf(version: string): [major: number, minor: number] {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  return [major, minor];
+}
+
 /** The end of the log, and what is executed there. */
 export interface LogEnd {
   readonly at: FilePosition;
@@ -93,11 +98,7 @@ export interface LogEnd {
 }
 
 export async function readLogEnd(sql: Connection, facts: ServerFacts): Promise<LogEnd> {
-  const statement =
-    facts.flavour === 'mariadb' || facts.version.startsWith('8.0')
-      ? 'show master status'
-      : 'show binary log status';
-  const [row] = await queryRows(sql, statement);
+  const [row] = await queryRows(sql, statusStatement(facts));
   if (row === undefined) {
     throw mysqlError('MYSQL_BINLOG_OFF', 'The server shows no binlog position.', 'Start it with log_bin.');
   }
@@ -106,6 +107,13 @@ export async function readLogEnd(sql: Connection, facts: ServerFacts): Promise<L
   if (facts.flavour === 'mysql')
     return { at, executed: (row['Executed_Gtid_Set'] ?? '').replaceAll(/\s/g, '') };
   return { at, executed: await mariadbPosition(sql, at) };
+}
+
+/** The newer statement came with MySQL 8.2 and was the only one from 8.4 on. MariaDB keeps the older one. */
+export function statusStatement({ flavour, version }: Pick<ServerFacts, 'flavour' | 'version'>): string {
+  const [major, minor] = seriesOf(version);
+  const isOld = flavour === 'mariadb' || (major === 8 && minor < 2);
+  return isOld ? 'show master status' : 'show binary log status';
 }
 
 /** MariaDB's GTID position at a place in its files. */

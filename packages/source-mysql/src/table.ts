@@ -76,9 +76,10 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
   };
 }
 
-const ER_BAD_FIELD = 1054;
+/** No such column, no such table: MySQL lists checks with fewer columns, and before 8.0.16 not at all. */
+const NOT_LISTED = new Set([1054, 1109]);
 
-/** MariaDB's JSON is a text column with a check that its text is JSON; MySQL has no column checks listed so. */
+/** MariaDB's JSON is a text column with a check that its text is JSON; on MySQL it is a type. */
 async function jsonTextColumns(sql: Connection, schema: string, table: string): Promise<ReadonlySet<string>> {
   const checks = await queryRows(
     sql,
@@ -86,7 +87,7 @@ async function jsonTextColumns(sql: Connection, schema: string, table: string): 
      where constraint_schema = ? and table_name = ? and level = 'Column' and check_clause like 'json_valid(%'`,
     [schema, table],
   ).catch((error: unknown) => {
-    if (errnoOf(error) === ER_BAD_FIELD) return [];
+    if (NOT_LISTED.has(errnoOf(error))) return [];
     throw error;
   });
   return new Set(checks.map((check) => check['name'] ?? ''));
