@@ -1,5 +1,6 @@
 import { invariant } from './errors.js';
 import type { OutboxEvent } from './event.js';
+import type { Position } from './position.js';
 import { Mark } from './watermark.js';
 
 /** An admitted event: its place on its strand, and (as a mark) its place in the watermark. */
@@ -7,7 +8,11 @@ export class Entry extends Mark {
   next: Entry | null = null;
 
   constructor(readonly event: OutboxEvent) {
-    super(event.position);
+    super();
+  }
+
+  get position(): Position {
+    return this.event.position;
   }
 }
 

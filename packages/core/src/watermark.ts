@@ -7,8 +7,13 @@ interface Run {
   last: Position;
 }
 
+/** Has a position, which can be dear to make: it is asked for only where it is kept or told. */
+export interface Positioned {
+  readonly position: Position;
+}
+
 /** The place of one unsettled event in arrival order. Embedded in the executor's entry: no object of its own. */
-export class Mark {
+export abstract class Mark implements Positioned {
   /** The next older and next newer unsettled mark. */
   older: Mark | null = null;
   newer: Mark | null = null;
@@ -16,7 +21,7 @@ export class Mark {
   runBefore: Run | null = null;
   settled = false;
 
-  constructor(readonly position: Position) {}
+  abstract readonly position: Position;
 }
 
 /**
@@ -31,7 +36,8 @@ export class Mark {
  * settled directly before the oldest mark that the watermark has not taken in.
  */
 export class Watermark {
-  #position: Position;
+  /** What has the watermark's position. It mostly moves on before anyone asks for it. */
+  #reached: Positioned;
   #oldest: Mark | null = null;
   #newest: Mark | null = null;
   /** What is settled after the newest unsettled mark. */
@@ -39,12 +45,12 @@ export class Watermark {
   #unsettled = 0;
 
   constructor(start: Position) {
-    this.#position = start;
+    this.#reached = { position: start };
   }
 
   /** Everything up to here, inclusive, is settled. */
   get position(): Position {
-    return this.#position;
+    return this.#reached.position;
   }
 
   /** How many marks wait to be settled. */
@@ -70,7 +76,7 @@ export class Watermark {
    * last event", and that must not settle the event.
    */
   pass(position: Position): void {
-    if (this.#newest === null) this.#position = position;
+    if (this.#newest === null) this.#reached = { position };
     else if (position === this.#newest.position) return;
     else if (this.#tail === null) this.#tail = { first: position, last: position };
     else this.#tail.last = position;
@@ -90,17 +96,9 @@ export class Watermark {
     else newer.older = older;
 
     const after = newer === null ? this.#tail : newer.runBefore;
-    const last = after === null ? mark.position : after.last;
-    let joined: Run | null = mark.runBefore;
-    if (older === null) {
-      this.#position = last;
-      joined = null;
-    } else if (joined === null) {
-      joined = after ?? { first: mark.position, last };
-      joined.first = mark.position;
-    } else {
-      joined.last = last;
-    }
+    let joined: Run | null = null;
+    if (older === null) this.#reached = after === null ? mark : { position: after.last };
+    else joined = joinedRun(mark, after);
     if (newer === null) this.#tail = joined;
     else newer.runBefore = joined;
     mark.older = null;
@@ -122,4 +120,16 @@ export class Watermark {
   #holds(mark: Mark): boolean {
     return mark.older !== null || mark === this.#oldest;
   }
+}
+
+/** The run before the mark, the mark and the run after it as one. */
+function joinedRun(mark: Mark, after: Run | null): Run {
+  const { runBefore, position } = mark;
+  if (runBefore !== null) {
+    runBefore.last = after?.last ?? position;
+    return runBefore;
+  }
+  if (after === null) return { first: position, last: position };
+  after.first = position;
+  return after;
 }

@@ -18,6 +18,12 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
+class MarkAt extends Mark {
+  constructor(readonly position: string) {
+    super();
+  }
+}
+
 /** Plays steps on a watermark and on the array of flags that is its model; `check` runs after each of them. */
 function play(
   steps: readonly Step[],
@@ -31,7 +37,7 @@ function play(
       watermark.pass(position(settled.length));
       settled.push(true);
     } else if (step.do === 'append') {
-      const mark = new Mark(position(settled.length));
+      const mark = new MarkAt(position(settled.length));
       watermark.append(mark);
       unsettled.push({ n: settled.length, mark });
       settled.push(false);
@@ -51,7 +57,7 @@ function play(
 
 /** Appends new marks at these positions. */
 function append(watermark: Watermark, ...positions: string[]): Mark[] {
-  const marks = positions.map((position) => new Mark(position));
+  const marks = positions.map((position) => new MarkAt(position));
   for (const mark of marks) watermark.append(mark);
   return marks;
 }
@@ -65,7 +71,7 @@ function at(marks: readonly Mark[], nth: number): Mark {
 /** Appends marks 0 … n-1 and settles the given ones in the given order. */
 function scenario(n: number, settled: readonly number[]): Watermark {
   const watermark = new Watermark('start');
-  const marks = Array.from({ length: n }, (_, i) => new Mark(String(i)));
+  const marks = Array.from({ length: n }, (_, i) => new MarkAt(String(i)));
   for (const mark of marks) watermark.append(mark);
   for (const i of settled) watermark.settle(at(marks, i));
   return watermark;
@@ -135,11 +141,11 @@ describe('watermark', () => {
 
   it('keeps one mark and one run when one slow event has a million settled above it', () => {
     const watermark = new Watermark('start');
-    const slow = new Mark('slow');
+    const slow = new MarkAt('slow');
     watermark.append(slow);
     let linked = 0;
     for (let i = 1; i <= 1_000_000; i += 1) {
-      const mark = new Mark(String(i));
+      const mark = new MarkAt(String(i));
       watermark.append(mark);
       watermark.settle(mark);
       if (mark.older !== null || mark.newer !== null || mark.runBefore !== null) linked += 1;
@@ -164,7 +170,7 @@ describe('watermark', () => {
 
     it('opens a run behind an unsettled mark, extends it, and joins what settles around it', () => {
       const watermark = new Watermark('start');
-      const [a, b] = [new Mark('1'), new Mark('4')];
+      const [a, b] = [new MarkAt('1'), new MarkAt('4')];
       watermark.append(a);
       watermark.pass('2');
       watermark.pass('3');
@@ -180,7 +186,7 @@ describe('watermark', () => {
 
     it('does not settle the newest event when a source says it has handed over up to just that event', () => {
       const watermark = new Watermark('start');
-      const [a, b] = [new Mark('1'), new Mark('2')];
+      const [a, b] = [new MarkAt('1'), new MarkAt('2')];
       watermark.append(a);
       watermark.append(b);
       watermark.pass('2');
@@ -209,7 +215,7 @@ describe('watermark', () => {
   describe('crashes on a broken invariant', () => {
     it('refuses to settle a mark twice', () => {
       const watermark = new Watermark('start');
-      const [a, b] = [new Mark('1'), new Mark('2')];
+      const [a, b] = [new MarkAt('1'), new MarkAt('2')];
       watermark.append(a);
       watermark.append(b);
       watermark.settle(b);
@@ -226,7 +232,7 @@ describe('watermark', () => {
     it('refuses to settle a mark that was never appended, which would cut off all that are', () => {
       const watermark = scenario(3, []);
       expect(() => {
-        watermark.settle(new Mark('9'));
+        watermark.settle(new MarkAt('9'));
       }).toThrow(InvariantError);
       expect(watermark.unsettled).toBe(3);
     });
@@ -246,12 +252,33 @@ describe('watermark', () => {
 
     it('refuses to append a mark that is settled', () => {
       const watermark = new Watermark('start');
-      const mark = new Mark('1');
+      const mark = new MarkAt('1');
       watermark.append(mark);
       watermark.settle(mark);
       expect(() => {
         watermark.append(mark);
       }).toThrow(InvariantError);
     });
+  });
+
+  it('asks an event that settles in its turn for no position: making it can be dear', () => {
+    let asked = 0;
+    class Dear extends Mark {
+      constructor(readonly nth: number) {
+        super();
+      }
+      get position(): string {
+        asked += 1;
+        return String(this.nth);
+      }
+    }
+    const watermark = new Watermark('start');
+    for (let nth = 1; nth <= 100; nth += 1) {
+      const mark = new Dear(nth);
+      watermark.append(mark);
+      watermark.settle(mark);
+    }
+    expect(asked).toBe(0);
+    expect(watermark.position).toBe('100');
   });
 });

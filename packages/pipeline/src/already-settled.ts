@@ -40,6 +40,11 @@ export class AlreadySettled {
     return [...own.slice(0, -1), { first: newest.first, last: next.last }, ...rest.slice(1)];
   }
 
+  /** The stream has passed all that is known: whatever comes next is new. */
+  get passed(): boolean {
+    return !this.#behindWatermark && this.#next === this.#ranges.length;
+  }
+
   /**
    * What is known of the next position of the stream:
    * `behind` the watermark it was counted before; `settled` above it, it counts now and needs no work.

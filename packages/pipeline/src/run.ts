@@ -180,7 +180,7 @@ export class Run {
 
   async #admit(batch: SourceBatch): Promise<void> {
     for (const event of batch.events) {
-      const known = this.#settledBefore.lookUp(event.position);
+      const known = this.#settledBefore.passed ? 'new' : this.#settledBefore.lookUp(event.position);
       if (known === 'settled') this.executor.pass(event.position);
       if (known !== 'new') continue;
       if (this.#lacking(0) !== null) {
