@@ -1,9 +1,10 @@
 import type { OutboxEvent, Position, SourceBatch } from '@strandline/core';
 
 /** Consecutive events that become visible together. */
-interface Part<Event, Context, Place> {
+interface Part<Context, Place> {
   readonly context: Context | null;
-  readonly events: Event[];
+  count: number;
+  bytes: number;
   passed: Place | null;
 }
 
@@ -22,13 +23,13 @@ export interface PendingOptions<Place> {
 }
 
 /**
- * What was decoded and not handed over yet, in stream order, one part per transaction. It grows only by what
- * one read of the socket holds once its owner has paused the socket.
+ * What was decoded and not handed over yet: the events in stream order, and beside them one part per transaction. It
+ * grows only by what one read of the socket holds once its owner has paused the socket.
  */
 export class Pending<Event extends OutboxEvent, Context extends object, Place> {
   readonly #options: PendingOptions<Place>;
-  #parts: Part<Event, Context, Place>[] = [];
-  #events = 0;
+  #events: Event[] = [];
+  #parts: Part<Context, Place>[] = [];
   #bytes = 0;
   #notify: (() => void) | null = null;
 
@@ -43,13 +44,13 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
   /** The socket should not be read for now. */
   get full(): boolean {
     const { high } = this.#options;
-    return this.#events > high.events || this.#bytes > high.bytes;
+    return this.#events.length > high.events || this.#bytes > high.bytes;
   }
 
   /** There is room again. */
   get roomy(): boolean {
     const { low } = this.#options;
-    return this.#events <= low.events && this.#bytes <= low.bytes;
+    return this.#events.length <= low.events && this.#bytes <= low.bytes;
   }
 
   /** Resolves once something is here, or `wake` was called. */
@@ -62,9 +63,13 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
 
   event(event: Event, context: Context): void {
     const last = this.#parts.at(-1);
-    if (last?.context === context && last.passed === null) last.events.push(event);
-    else this.#parts.push({ context, events: [event], passed: null });
-    this.#events += 1;
+    if (last?.context === context && last.passed === null) {
+      last.count += 1;
+      last.bytes += event.bytes;
+    } else {
+      this.#parts.push({ context, count: 1, bytes: event.bytes, passed: null });
+    }
+    this.#events.push(event);
     this.#bytes += event.bytes;
     this.wake();
   }
@@ -73,10 +78,10 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
   passed(place: Place, context: Context | null): void {
     const last = this.#parts.at(-1);
     // The end of a transaction belongs to its rows; an idle stretch just moves on from there.
-    if (last !== undefined && (last.context === context || context === null || last.events.length === 0)) {
+    if (last !== undefined && (last.context === context || context === null || last.count === 0)) {
       last.passed = place;
     } else {
-      this.#parts.push({ context: null, events: [], passed: place });
+      this.#parts.push({ context: null, count: 0, bytes: 0, passed: place });
     }
     this.wake();
   }
@@ -88,26 +93,33 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
 
   /** Takes the longest run from the front whose transactions are all `visible`; null when that is nothing. */
   take(visible: (context: Context) => boolean): SourceBatch | null {
+    let last: Part<Context, Place> | null = null;
+    let parts = 0;
     let count = 0;
     for (const part of this.#parts) {
       if (part.context !== null && !visible(part.context)) break;
-      count += 1;
+      last = part;
+      parts += 1;
+      count += part.count;
+      this.#bytes -= part.bytes;
     }
-    if (count === 0) return null;
-    const taken = count === this.#parts.length ? this.#parts : this.#parts.slice(0, count);
-    this.#parts = count === this.#parts.length ? [] : this.#parts.slice(count);
-    const [first] = taken;
-    const events =
-      taken.length === 1 && first !== undefined ? first.events : taken.flatMap((part) => part.events);
-    this.#events -= events.length;
-    for (const event of events) this.#bytes -= event.bytes;
-    return { events, passed: this.#lastPassed(taken) };
+    if (last === null) return null;
+    let events = this.#events;
+    if (parts === this.#parts.length) {
+      this.#events = [];
+      this.#parts = [];
+    } else {
+      events = events.splice(0, count);
+      this.#parts.splice(0, parts);
+    }
+    // How far this brings the stream: to the end of the last part, unless that lies inside a transaction.
+    return { events, passed: last.passed === null ? null : this.#options.position(last.passed) };
   }
 
   /** Forgets what was not handed over: it will be read again. */
   clear(): void {
+    this.#events = [];
     this.#parts = [];
-    this.#events = 0;
     this.#bytes = 0;
   }
 
@@ -117,11 +129,5 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
     if (notify === null) return;
     this.#notify = null;
     notify();
-  }
-
-  /** How far a run of parts brings the stream: to the last part's end, unless that lies inside a transaction. */
-  #lastPassed(parts: readonly Part<Event, Context, Place>[]): Position | null {
-    const place = parts.at(-1)?.passed ?? null;
-    return place === null ? null : this.#options.position(place);
   }
 }
