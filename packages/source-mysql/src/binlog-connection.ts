@@ -3,6 +3,9 @@ import ZongJi from '@vlasky/zongji';
 import type { Connection, ConnectionOptions } from 'mysql2';
 import { EVENT_TYPES, HEADER, HEADER_LENGTH, isUnknown, type BinlogEvent } from './binlog-events.js';
 import { mysqlError } from './errors.js';
+import { Framing } from './framing.js';
+import { bodyOf, headerOf, innerPacket, isEvent, withoutExcess, type RawPacket } from './raw-packet.js';
+import { TableMaps } from './table-maps.js';
 import { expandPayload } from './transaction-payload.js';
 
 export interface BinlogListener {
@@ -37,28 +40,19 @@ interface RawConnection extends Omit<Connection, 'sequenceId' | 'threadId'> {
   resume(): void;
 }
 
-interface RawPacket {
-  sequenceId: number;
-  numPackets: number;
-  buffer: Buffer;
-  start: number;
-  offset: number;
-  end: number;
-  clone(): RawPacket;
-}
-
 /** What zongji has beyond its public types. */
 interface RawZongji {
   readonly useChecksum: boolean;
+  readonly tableMap: Record<number, unknown>;
+  /** What it keeps of GTIDs: these are kept here, and what it does with them at each transaction would only cost. */
+  _executedGtids: unknown;
+  _seedGtidsFromStream: boolean;
   /** Names of the event classes of which it has said that it can't decode them. */
   readonly _warnedUnsupported: Set<string>;
 }
 
-/** The OK marker before each event. */
-const MARKER_LENGTH = 1;
 const EOF_MARKER = 0xfe;
 const EOF_LENGTH = 9;
-const PACKET_HEADER_LENGTH = 4;
 const CHECKSUM_LENGTH = 4;
 /** The longest that a paused socket may keep the server waiting, in seconds (a year is the server's own limit). */
 const NET_WRITE_TIMEOUT = 31_536_000;
@@ -80,6 +74,8 @@ export class BinlogConnection {
   #paused = false;
   /** The library looks a table up. Packets that came meanwhile would be lost on it. */
   #lookingUp = false;
+  readonly #framing = new Framing();
+  readonly #tableMaps = new TableMaps();
   /** A compressed transaction that is being handed on, event by event. */
   #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
   /** Bytes of the checksum of an event, as the file that it stands in says. */
@@ -97,6 +93,7 @@ export class BinlogConnection {
       this.fail(error);
     });
     this.#zongji.on('binlog', (event: BinlogEvent) => {
+      this.#tableMaps.read(event, this.#raw.tableMap);
       this.#onEvent(event);
     });
   }
@@ -178,6 +175,8 @@ export class BinlogConnection {
     const connection = this.#zongji.connection as unknown as RawConnection;
     this.#connection = connection;
     this.#checksum = this.#assumedChecksum;
+    this.#raw._executedGtids = null;
+    this.#raw._seedGtidsFromStream = false;
     const nanoseconds = String(Math.round(heartbeat * 1e6));
     // The library says nothing where the server's setting is NONE, and then the server refuses older files that have it.
     const checksum = this.#raw.useChecksum ? 'CRC32' : 'NONE';
@@ -270,21 +269,44 @@ export class BinlogConnection {
   }
 
   #look(packet: RawPacket): void {
-    const header = packet.offset + MARKER_LENGTH;
+    const header = headerOf(packet);
     const type = packet.buffer.readUInt8(header + HEADER.type);
-    // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
-    if (type === EVENT_TYPES.formatDescription)
-      this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
     if (type === EVENT_TYPES.transactionPayload) {
       const kept = packet.clone();
       this.#inner = { packet: kept, events: expandPayload(bodyOf(kept, this.#checksum)) };
       this.#handOnInner();
       return;
     }
+    if (type === EVENT_TYPES.formatDescription) {
+      // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
+      this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
+      this.#handle?.(packet);
+      return;
+    }
     const isRaw = type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery;
     if (isRaw || isUnknown(type, packet.buffer.readUInt16LE(header + HEADER.flags)))
       this.#listener.raw(type, bodyOf(packet, this.#checksum));
-    this.#handle?.(this.#withAssumedChecksum(packet, type));
+    this.#handOn(packet, type, this.#checksum);
+  }
+
+  /** Hands on what can be told without the library, and the rest to the library. */
+  #handOn(packet: RawPacket, type: number, checksum: number): void {
+    const event = this.#framing.read(packet.buffer, headerOf(packet), packet.end - checksum);
+    if (event !== null) {
+      this.#onEvent(event);
+      return;
+    }
+    if (type === EVENT_TYPES.tableMap) {
+      const body = headerOf(packet) + HEADER_LENGTH;
+      const known = this.#tableMaps.find(packet.buffer, body, packet.end - checksum, this.#raw.tableMap);
+      if (known !== null) {
+        this.#onEvent(known);
+        return;
+      }
+      this.#tableMaps.expect(packet.buffer, body, packet.end - checksum);
+    }
+    const excess = checksum - this.#assumedChecksum;
+    this.#handle?.(excess === 0 ? packet : withoutExcess(packet, excess));
   }
 
   /** Hands the events inside of a compressed transaction to the library, one packet each, until it is paused. */
@@ -299,60 +321,13 @@ export class BinlogConnection {
           return;
         }
         connection.sequenceId = packet.sequenceId;
-        this.#handle?.(innerPacket(packet, next.value, this.#assumedChecksum));
+        const inner = innerPacket(packet, next.value, this.#assumedChecksum);
+        this.#handOn(inner, next.value.readUInt8(HEADER.type), this.#assumedChecksum);
       }
     } catch (error) {
       this.fail(error);
     }
   }
-
-  /** The checksum can be switched while the log is read, and files keep what they have. */
-  #withAssumedChecksum(packet: RawPacket, type: number): RawPacket {
-    const excess = this.#checksum - this.#assumedChecksum;
-    if (excess === 0 || type === EVENT_TYPES.formatDescription) return packet;
-    const from = packet.offset;
-    const bytes = Buffer.alloc(PACKET_HEADER_LENGTH + packet.end - from - excess);
-    packet.buffer.copy(bytes, PACKET_HEADER_LENGTH, from, Math.min(packet.end, packet.end - excess));
-    return repacked(packet, bytes);
-  }
-}
-
-function isEvent(packet: RawPacket): boolean {
-  const length = packet.end - packet.offset - MARKER_LENGTH;
-  return (
-    length >= HEADER_LENGTH &&
-    packet.buffer.readUInt32LE(packet.offset + MARKER_LENGTH + HEADER.length) === length
-  );
-}
-
-function bodyOf(packet: RawPacket, checksum: number): Buffer {
-  return packet.buffer.subarray(packet.offset + MARKER_LENGTH + HEADER_LENGTH, packet.end - checksum);
-}
-
-/** An inner event as a packet: packet header, marker, the event, and room where its checksum would be. */
-function innerPacket(outer: RawPacket, event: Buffer, checksum: number): RawPacket {
-  const header = PACKET_HEADER_LENGTH + MARKER_LENGTH;
-  const bytes = Buffer.alloc(header + event.length + checksum);
-  event.copy(bytes, header);
-  // Inner events carry no position of their own; the end of the whole is what follows each.
-  const nextPosition = outer.buffer.readUInt32LE(outer.offset + MARKER_LENGTH + HEADER.nextPosition);
-  bytes.writeUInt32LE(nextPosition, header + HEADER.nextPosition);
-  return repacked(outer, bytes);
-}
-
-/** A packet of other bytes, which are its header's place, the marker and an event. */
-function repacked(packet: RawPacket, bytes: Buffer): RawPacket {
-  bytes.writeUInt32LE(
-    bytes.length - PACKET_HEADER_LENGTH - MARKER_LENGTH,
-    PACKET_HEADER_LENGTH + MARKER_LENGTH + HEADER.length,
-  );
-  const copy = packet.clone();
-  copy.buffer = bytes;
-  copy.start = 0;
-  copy.offset = PACKET_HEADER_LENGTH;
-  copy.end = bytes.length;
-  copy.numPackets = packet.numPackets;
-  return copy;
 }
 
 export function undecodable(cause: unknown): Error {

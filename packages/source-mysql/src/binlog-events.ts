@@ -21,8 +21,6 @@ export interface GtidEvent extends EventBase {
 export interface MariadbGtidEvent extends GtidEvent {
   /** A group of one statement, such as DDL, that ends without a commit. */
   readonly standalone: boolean;
-  readonly preparedXa: boolean;
-  readonly completedXa: boolean;
 }
 
 export interface QueryEvent extends EventBase {
@@ -64,13 +62,63 @@ export interface XaPrepareEvent extends EventBase {
 
 export type BinlogEvent = EventBase;
 
-/** Type codes in the common header (sql/log_event.h), where the library has no class of its own. */
+export interface TransactionStart extends GtidEvent {
+  /** It begins a transaction, which a commit or a rollback ends. */
+  readonly isBegin: boolean;
+}
+
+/** What the events that `Framing` reads have in common. They have the library's names where it has such a class. */
+abstract class FramingEvent implements EventBase {
+  constructor(
+    readonly timestamp: number,
+    readonly nextPosition: number,
+    readonly size: number,
+  ) {}
+
+  abstract getTypeName(): string;
+}
+
+/** The commit of a transaction. */
+export class XidEvent extends FramingEvent {
+  getTypeName(): string {
+    return 'Xid';
+  }
+}
+
+/** The statement BEGIN. */
+export class BeginEvent extends FramingEvent {
+  getTypeName(): string {
+    return 'Begin';
+  }
+}
+
+export class FramingGtidEvent extends FramingEvent implements TransactionStart {
+  constructor(
+    timestamp: number,
+    nextPosition: number,
+    size: number,
+    readonly gtid: string,
+    readonly isBegin: boolean,
+  ) {
+    super(timestamp, nextPosition, size);
+  }
+
+  getTypeName(): string {
+    return 'FramingGtid';
+  }
+}
+
+/** Type codes in the common header (sql/log_event.h): those that are told apart before the library reads them. */
 export const EVENT_TYPES = {
+  query: 2,
   formatDescription: 15,
+  xid: 16,
   loadQuery: 18,
+  tableMap: 19,
   incident: 26,
-  partialUpdateRows: 39,
+  gtid: 33,
   transactionPayload: 40,
+  mariadbGtid: 162,
 } as const;
 
 /** The last codes that are known here, and so known to carry no rows unless they are handled. */
@@ -91,4 +139,4 @@ export function isUnknown(type: number, flags: number): boolean {
 export const HEADER_LENGTH = 19;
 
 /** Places in the common header. */
-export const HEADER = { type: 4, length: 9, nextPosition: 13, flags: 17 } as const;
+export const HEADER = { type: 4, serverId: 5, length: 9, nextPosition: 13, flags: 17 } as const;

@@ -17,28 +17,70 @@ export function parseExecuted(flavour: Flavour, text: string): Executed {
   return flavour === 'mysql' ? mysqlSet(text) : mariadbPosition(text);
 }
 
-function mysqlSet(text: string): Executed {
-  const set = GtidSet.parse(text.replaceAll(/\s/g, ''));
-  return { text: set.toString(), contains: (gtid) => set.contains(gtid) };
+/** The library keeps a set, with numbers of any size; asked for each transaction, its text is quicker to look into. */
+function mysqlSet(given: string): Executed {
+  const text = GtidSet.parse(given.replaceAll(/\s/g, '')).toString();
+  const intervals = intervalsOf(text);
+  return {
+    text,
+    contains: (gtid) => {
+      const { source, number } = splitGtid('mysql', gtid);
+      const ofSource = intervals.get(source) ?? [];
+      return ofSource.some(
+        ([first, last]) => compareNumbers(first, number) <= 0 && compareNumbers(number, last) <= 0,
+      );
+    },
+  };
+}
+
+/** The intervals of `uuid:1-3:5:tag:1-2,…` by what their GTIDs have in front of the number. */
+function intervalsOf(text: string): Map<string, (readonly [string, string])[]> {
+  const intervals = new Map<string, (readonly [string, string])[]>();
+  for (const entry of text.split(',')) {
+    const [uuid = '', ...parts] = entry.split(':');
+    let source = `${uuid}:`;
+    for (const part of parts) {
+      const isTag = !/^\d/.test(part);
+      if (isTag) source = `${uuid}:${part}:`;
+      const [first = '', last = first] = part.split('-');
+      if (!isTag) intervals.set(source, [...(intervals.get(source) ?? []), [first, last]]);
+    }
+  }
+  return intervals;
 }
 
 function mariadbPosition(text: string): Executed {
   const position = MariadbGtidPosition.parse(text.trim()).toString();
-  const last = new Map<string, bigint>();
+  const last = new Map<string, string>();
   for (const entry of position.split(',')) {
     const [domain = '', , sequence] = entry.split('-');
-    if (sequence !== undefined) last.set(domain, BigInt(sequence));
+    if (sequence !== undefined) last.set(domain, sequence);
   }
   return {
     text: position,
     // After a failover within a domain another server id goes on with the same numbering (gtid_strict_mode);
     // the sequence number alone then tells what came before.
     contains: (gtid) => {
-      const [domain = '', , sequence = ''] = gtid.split('-');
-      return BigInt(sequence) <= (last.get(domain) ?? -1n);
+      const of = last.get(gtid.slice(0, gtid.indexOf('-')));
+      return of !== undefined && compareNumbers(splitGtid('mariadb', gtid).number, of) <= 0;
     },
   };
 }
+
+/** A GTID as what servers and tags share, and the number behind it. */
+function splitGtid(flavour: Flavour, gtid: string): { readonly source: string; readonly number: string } {
+  const cut = gtid.lastIndexOf(flavour === 'mysql' ? ':' : '-') + 1;
+  return { source: gtid.slice(0, cut), number: gtid.slice(cut) };
+}
+
+/** Orders the texts of whole numbers of any size. */
+function compareNumbers(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Numbers of so many digits are exact. */
+const EXACT_DIGITS = 15;
 
 /**
  * The executed set, as it was before each transaction. Every event's position has its text, so it must cost next to
@@ -50,7 +92,7 @@ export class History {
   #now: HistoryMark;
   /** The GTIDs that move the number: what they have in front of theirs. Empty when there is no such number. */
   #source = '';
-  #last = 0n;
+  #last = 0;
 
   constructor(flavour: Flavour, text: string) {
     this.#flavour = flavour;
@@ -63,13 +105,12 @@ export class History {
   }
 
   add(gtid: string): void {
-    const cut = gtid.lastIndexOf(this.#flavour === 'mysql' ? ':' : '-') + 1;
-    const number = gtid.slice(cut);
-    if (this.#follows(gtid, cut, number)) {
-      this.#last = BigInt(number);
+    const { source, number } = splitGtid(this.#flavour, gtid);
+    if (source === this.#source && this.#follows(number)) {
+      this.#last = Number(number);
       this.#now = new HistoryMark(this.#now.before, number, this.#now.behind);
     } else {
-      this.#start(gtid, gtid.slice(0, cut), number);
+      this.#start(gtid, source, number);
     }
   }
 
@@ -77,10 +118,10 @@ export class History {
     return this.#now.text;
   }
 
-  #follows(gtid: string, cut: number, number: string): boolean {
-    if (cut !== this.#source.length || !gtid.startsWith(this.#source)) return false;
+  #follows(number: string): boolean {
     // MariaDB keeps the last GTID of a domain, whichever it is; MySQL's interval goes on with its next number only.
-    return this.#flavour === 'mariadb' || BigInt(number) === this.#last + 1n;
+    if (this.#flavour === 'mariadb') return true;
+    return number.length <= EXACT_DIGITS && Number(number) === this.#last + 1;
   }
 
   /** Finds the place in the text where the number stands that the next GTID of this source will replace. */
@@ -100,7 +141,7 @@ export class History {
       return;
     }
     this.#source = source;
-    this.#last = BigInt(number);
+    this.#last = Number(number);
     this.#now = new HistoryMark(before.slice(0, -number.length), number, text.slice(before.length));
   }
 }

@@ -68,7 +68,7 @@ async function lookThrough(
       }
       if (type === 'Rotate')
         at = { file: (event as RotateEvent).binlogName, offset: (event as RotateEvent).position };
-      else if (event.nextPosition > 0) at = { file: at.file, offset: event.nextPosition };
+      else if (event.nextPosition > at.offset) at = { file: at.file, offset: event.nextPosition };
       if (compareFiles(at, end) >= 0) connection.close();
     };
     const connection = new BinlogConnection(connector.options, {

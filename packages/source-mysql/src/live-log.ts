@@ -1,5 +1,5 @@
 import type { LiveLogOptions } from './live-log-options.js';
-import { Assembler, type GroupPlace, type Reading } from './assembler.js';
+import { Assembler } from './assembler.js';
 import type { TableMapEvent } from './binlog-events.js';
 import { BinlogConnection, undecodable } from './binlog-connection.js';
 import { withSession } from './connection.js';
@@ -8,6 +8,7 @@ import { parseExecuted } from './gtids.js';
 import { layoutProblem } from './layout-check.js';
 import { changed, changesLayout } from './layout-scan.js';
 import { compareFiles } from './position.js';
+import type { GroupPlace, Reading } from './reading.js';
 import { RowMapper } from './row-mapper.js';
 import { loggedColumns, refuseUnknownTypes, sameColumns, tune } from './tuning.js';
 import type { ColumnType } from './values.js';
@@ -35,6 +36,8 @@ export class LiveLog {
   #failure: Failure | null = null;
   #columns: readonly ColumnType[] | null = null;
   #mapper: RowMapper | null = null;
+  /** The table map that the mapper reads by. */
+  #map: TableMapEvent | null = null;
 
   constructor(options: LiveLogOptions) {
     this.#options = options;
@@ -101,8 +104,8 @@ export class LiveLog {
         event: (event, context) => {
           pending.event(event, context);
         },
-        passed: (position) => {
-          pending.passed(position, null);
+        passed: (place) => {
+          pending.passed(place, null);
         },
         readAgain: (next) => {
           this.#readAgain(next);
@@ -176,6 +179,7 @@ export class LiveLog {
 
   /** The mapper of a table map: by its own column names, or by the catalog's when it carries none. */
   #mapperFor(map: TableMapEvent): RowMapper {
+    if (this.#mapper !== null && map === this.#map) return this.#mapper;
     const { table, config } = this.#options;
     const columns = this.#columnsOf(map);
     if (this.#mapper === null || columns !== this.#columns) {
@@ -183,6 +187,7 @@ export class LiveLog {
       this.#mapper = new RowMapper(config.outbox, table.label, columns, config.nullKey, table.charsets);
     }
     tune(map, columns, this.#mapper.mapped, table.charsets);
+    this.#map = map;
     return this.#mapper;
   }
 

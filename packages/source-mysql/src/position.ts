@@ -43,9 +43,15 @@ export type MysqlPosition = LogPosition | SnapshotPosition;
 export const WHOLE = 0xffff_ffff;
 
 export function formatPosition(position: Omit<LogPosition, 'kind'>): Position {
-  const { server, at, ordinal, gtid, executed, from } = position;
+  const [before, behind] = formatParts(position);
+  return before + String(position.ordinal) + behind;
+}
+
+/** What stands before and behind the ordinal. */
+export function formatParts(position: Omit<LogPosition, 'kind' | 'ordinal'>): readonly [string, string] {
+  const { server, at, gtid, executed, from } = position;
   const fromText = from === null ? '' : `${formatFile(from.at)}@${from.executed}`;
-  return [server, formatFile(at), String(ordinal), gtid, executed, fromText].join(';');
+  return [`${server};${formatFile(at)};`, `;${gtid};${executed};${fromText}`];
 }
 
 /** Reads a position; throws `MYSQL_POSITION` for text that this source did not write. */

@@ -15,11 +15,23 @@ export interface MappedColumn {
   /** As the table spells it. */
   readonly name: string;
   readonly index: number;
+  /** What the library is told to call it: names of a table can be any, such as `__proto__`. */
+  readonly field: string;
   readonly codec: Codec;
 }
 
+export function fieldOf(index: number): string {
+  return `c${String(index)}`;
+}
+
 /** Gives the text of a column in one row; null for NULL. */
-type Reader = (column: MappedColumn) => string | null;
+type Read<Row> = (column: MappedColumn, row: Row) => string | null;
+
+/** A row as the library decodes it from the log: values by the names that `tune` gives their columns. */
+type LogRow = Readonly<Record<string, unknown>>;
+
+/** A row of a query: the cells of the columns that are mapped. */
+type QueryRow = ReadonlyMap<number, Buffer | null>;
 
 const KEY_FUNCTION_RULE =
   'Nothing after it was handed out. It must return a string, or null for a row without a key.';
@@ -75,48 +87,35 @@ export class RowMapper {
     this.needed = [...mapped.keys()];
   }
 
-  /** The event of a row from the log, whose values the library gives under the indexes of their columns. */
-  toEvent(row: Readonly<Record<string, unknown>>, context: TransactionContext, ordinal: number): MysqlEvent {
-    const text: Reader = ({ name, index, codec }) => {
-      const value = row[index];
-      if (value === null) return null;
-      try {
-        return codec.fromLog(value);
-      } catch (cause) {
-        throw this.#undecodable(name, context.position(ordinal), cause);
-      }
-    };
-    return this.#event(text, context, ordinal);
+  /** The event of a row from the log. */
+  toEvent(row: LogRow, context: TransactionContext, ordinal: number): MysqlEvent {
+    return this.#event(fromLog, row, context, ordinal);
   }
 
-  /** The event of a row from a query, given as the cells of the columns that are mapped. */
-  fromQuery(
-    cells: ReadonlyMap<number, Buffer | null>,
-    context: TransactionContext,
-    ordinal: number,
-  ): MysqlEvent {
-    const text: Reader = ({ name, index, codec }) => {
-      const bytes = cells.get(index) ?? null;
-      if (bytes === null) return null;
-      try {
-        return codec.fromQuery(bytes);
-      } catch (cause) {
-        throw this.#undecodable(name, context.position(ordinal), cause);
-      }
-    };
-    return this.#event(text, context, ordinal);
+  /** The event of a row from a query. */
+  fromQuery(row: QueryRow, context: TransactionContext, ordinal: number): MysqlEvent {
+    return this.#event(fromQuery, row, context, ordinal);
   }
 
-  #event(read: Reader, context: TransactionContext, ordinal: number): MysqlEvent {
-    const text = (column: MappedColumn | null): string | null => (column === null ? null : read(column));
-    const id = text(this.#id);
+  #event<Row>(read: Read<Row>, row: Row, context: TransactionContext, ordinal: number): MysqlEvent {
+    try {
+      return this.#read(read, row, context, ordinal);
+    } catch (error) {
+      throw error instanceof UnreadableColumn
+        ? undecodable(this.#table, error.column, error.cause, context.position(ordinal))
+        : error;
+    }
+  }
+
+  #read<Row>(read: Read<Row>, row: Row, context: TransactionContext, ordinal: number): MysqlEvent {
+    const id = read(this.#id, row);
     if (id === null) throw this.#rowError(context, ordinal, `has NULL in its id column ${this.#outbox.id}`);
-    const key = this.#keyOf(text);
+    const key = this.#keyOf(read, row);
     if (key === null && this.#nullKey === 'reject') throw this.#nullKeyError(context, ordinal, id);
-    const type = text(this.#type);
-    const payloadText = text(this.#payload);
-    const headersText = text(this.#headers);
-    const columns = this.#extra.length === 0 ? NO_COLUMNS : record(this.#extra, text);
+    const type = this.#type === null ? null : read(this.#type, row);
+    const payloadText = this.#payload === null ? null : read(this.#payload, row);
+    const headersText = this.#headers === null ? null : read(this.#headers, row);
+    const columns = this.#extra.length === 0 ? NO_COLUMNS : record(this.#extra, read, row);
     const bytes =
       EVENT_OVERHEAD +
       id.length +
@@ -133,12 +132,12 @@ export class RowMapper {
     );
   }
 
-  #keyOf(text: Reader): string | null {
+  #keyOf<Row>(read: Read<Row>, row: Row): string | null {
     const { key } = this.#outbox;
-    if (typeof key === 'function') return this.#computedKey(key, record(this.#all, text));
+    if (typeof key === 'function') return this.#computedKey(key, record(this.#all, read, row));
     const [first] = this.#key;
-    if (typeof key === 'string') return first === undefined ? null : text(first);
-    const parts = this.#key.map(text);
+    if (typeof key === 'string') return first === undefined ? null : read(first, row);
+    const parts = this.#key.map((column) => read(column, row));
     return parts.includes(null) ? null : JSON.stringify(parts);
   }
 
@@ -162,10 +161,6 @@ export class RowMapper {
     );
   }
 
-  #undecodable(column: string, position: string, cause: unknown): Error {
-    return undecodable(this.#table, column, ` at ${position}`, cause, position);
-  }
-
   #nullKeyError(context: TransactionContext, ordinal: number, id: string): Error {
     const position = context.position(ordinal);
     return mysqlError(
@@ -187,8 +182,42 @@ export class RowMapper {
   }
 }
 
-function record(columns: readonly MappedColumn[], text: Reader): Record<string, string | null> {
-  return Object.fromEntries(columns.map((column) => [column.name, text(column)]));
+/** Why the text of a column can't be made. Its position costs, and is told by who knows it. */
+class UnreadableColumn extends Error {
+  constructor(
+    readonly column: string,
+    cause: unknown,
+  ) {
+    super('unreadable', { cause });
+  }
+}
+
+function fromLog({ name, field, codec }: MappedColumn, row: LogRow): string | null {
+  const value = row[field];
+  if (value === null) return null;
+  try {
+    return codec.fromLog(value);
+  } catch (cause) {
+    throw new UnreadableColumn(name, cause);
+  }
+}
+
+function fromQuery({ name, index, codec }: MappedColumn, row: QueryRow): string | null {
+  const bytes = row.get(index) ?? null;
+  if (bytes === null) return null;
+  try {
+    return codec.fromQuery(bytes);
+  } catch (cause) {
+    throw new UnreadableColumn(name, cause);
+  }
+}
+
+function record<Row>(
+  columns: readonly MappedColumn[],
+  read: Read<Row>,
+  row: Row,
+): Record<string, string | null> {
+  return Object.fromEntries(columns.map((column) => [column.name, read(column, row)]));
 }
 
 function columnIndex(columns: readonly ColumnType[], name: string, table: string): number {
@@ -209,13 +238,14 @@ function mappedColumn(
 ): MappedColumn {
   const column = columns[index] ?? { name: '', type: '', charset: null };
   try {
-    return { name: column.name, index, codec: codecOf(column, charsets) };
+    return { name: column.name, index, field: fieldOf(index), codec: codecOf(column, charsets) };
   } catch (cause) {
-    throw cause instanceof MysqlSourceError ? cause : undecodable(table, column.name, '', cause);
+    throw cause instanceof MysqlSourceError ? cause : undecodable(table, column.name, cause);
   }
 }
 
-function undecodable(table: string, column: string, where: string, cause: unknown, position?: string): Error {
+function undecodable(table: string, column: string, cause: unknown, position?: string): Error {
+  const where = position === undefined ? '' : ` at ${position}`;
   return mysqlError(
     'MYSQL_DECODE',
     `The column ${column} of ${table} can't be read${where}: ${cause instanceof Error ? cause.message : String(cause)}.`,

@@ -1,7 +1,7 @@
 import type { TableMapEvent } from './binlog-events.js';
 import { unicodeText, type Charsets } from './charsets.js';
 import { mysqlError } from './errors.js';
-import type { MappedColumn } from './row-mapper.js';
+import { fieldOf, type MappedColumn } from './row-mapper.js';
 import { baseType, type ColumnType } from './values.js';
 
 /** What the library decodes a row by, and keeps between a table map and its rows. */
@@ -93,8 +93,8 @@ function typeInLog(logged: string, declared: string | undefined): string {
 }
 
 /**
- * Makes the library hand out the values of a layout without loss, under their column's index (a column may have
- * any name). Runs for each table map, before its rows are read.
+ * Makes the library hand out the values of a layout without loss, under names of ours (a column may have any).
+ * Runs for each table map that the library has read, before its rows are read.
  */
 export function tune(
   map: TableMapEvent,
@@ -107,7 +107,7 @@ export function tune(
     const schema = columnSchemas[index];
     const type = types[index];
     if (schema === undefined || type === undefined) return;
-    column.name = String(index);
+    column.name = fieldOf(index);
     const codec = mapped.get(index)?.codec;
     // What nobody asks for needs no decoding either.
     if (codec === undefined || codec.bytes) wantBytes(column, schema, type);
