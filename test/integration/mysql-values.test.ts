@@ -101,9 +101,10 @@ const FRACTIONS: readonly Case[] = [
         ([sql, text]) => [sql, text === '123456789012345680' ? '1.2345678901234568e17' : text] as const,
       ),
       ['1e-15', '0.000000000000001'],
-      ['-0e0', '-0'],
     ],
   },
+  // Newer releases of MariaDB keep no sign of zero.
+  { type: 'double', only: 'mysql', values: [['-0e0', '-0']] },
   { type: 'double(10,3)', values: [['1.5', '1.5']] },
 ];
 
