@@ -2,6 +2,7 @@ import type { Offset, OutboxEvent } from '@strandline/core';
 import { TestLog, waitUntil, type MysqlServerKind } from '@strandline/test-kit';
 import type { Connection, Pool } from 'mysql2/promise';
 import { definePipeline, memoryOffsets, mysql, type MysqlOptions, type Pipeline } from 'strandline';
+import { expect } from 'vitest';
 
 export const bothKinds: readonly MysqlServerKind[] = ['mysql', 'mariadb'];
 
@@ -83,6 +84,22 @@ export class Follower implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+}
+
+/** The error with which a pipeline does not start, or soon stops, without having handed anything out. */
+export async function failureOf(url: string, options: FollowOptions): Promise<Error & { code: string }> {
+  let follower: Follower;
+  try {
+    follower = await Follower.start(url, options);
+  } catch (error) {
+    return error as Error & { code: string };
+  }
+  try {
+    return await follower.untilFailed();
+  } finally {
+    expect(follower.payloads).toEqual([]);
+    await follower.stop();
   }
 }
 

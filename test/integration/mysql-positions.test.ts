@@ -12,6 +12,7 @@ import { createConnection, type PoolConnection, type RowDataPacket } from 'mysql
 import { describe, expect, test } from 'vitest';
 import {
   bothKinds,
+  failureOf,
   Follower,
   insert,
   insertMany,
@@ -42,22 +43,6 @@ async function inSession(
     await work(session);
   } finally {
     session.destroy();
-  }
-}
-
-/** The error with which a pipeline does not start, or soon stops. */
-async function failureOf(url: string, options: FollowOptions): Promise<Error & { code: string }> {
-  let follower: Follower;
-  try {
-    follower = await Follower.start(url, options);
-  } catch (error) {
-    return error as Error & { code: string };
-  }
-  try {
-    return await follower.untilFailed();
-  } finally {
-    expect(follower.payloads).toEqual([]);
-    await follower.stop();
   }
 }
 
