@@ -1,4 +1,4 @@
-import { startMariadb, startMysql, type MysqlServer } from '@strandline/servers';
+import { startMariadb, startMysql, startReplica, type MysqlServer } from '@strandline/servers';
 import { testMysqlDatabase, type MysqlServerKind, type TestMysqlDatabase } from '@strandline/test-kit';
 import type { Offset } from '@strandline/core';
 import { describe, expect, test } from 'vitest';
@@ -101,6 +101,36 @@ describe.each(bothKinds)('what can not work says why and what to do: %s', (kind)
     const error = await refusal(db.url);
     expect(error).toMatchObject({ code });
     expect(error.message).toContain(name);
+  });
+
+  test('MYSQL_NOT_LOGGED: a server whose filters keep the database out of its log', async () => {
+    await using server = await startOwn(kind, { 'binlog-do-db': 'elsewhere' });
+    await using db = await outboxDatabase(kind, server.url);
+    const error = await refusal(db.url);
+    expect(error).toMatchObject({ code: 'MYSQL_NOT_LOGGED' });
+    expect(error.message).toContain('binlog-do-db names elsewhere only');
+  });
+
+  test('MYSQL_NOT_LOGGED: a replica that does not log what it replicates', async () => {
+    await using source = await startOwn(kind, {});
+    await using db = await outboxDatabase(kind, source.url);
+    await using replica = await startReplica(source, { settings: { 'log-slave-updates': 'OFF' } });
+    const url = changed(db.url, (other) => {
+      other.port = String(replica.port);
+    });
+    expect(await refusal(url)).toMatchObject({ code: 'MYSQL_NOT_LOGGED' });
+  });
+
+  test('and one that replicates nothing is read, also by a user who may not see that it does not', async () => {
+    await using server = await startOwn(kind, { 'log-slave-updates': 'OFF' });
+    await using db = await outboxDatabase(kind, server.url);
+    await using user = await userWith(db, ['REPLICATION SLAVE', 'REPLICATION CLIENT', 'SELECT']);
+    await using follower = await Follower.start(user.url, { start: 'earliest' });
+    await insert(db.pool, 'a row');
+    await follower.untilEvents(1);
+    const warned = follower.log.has('log_replica_updates');
+    // MySQL shows it to who may see where its log stands.
+    expect(warned).toBe(kind === 'mariadb');
   });
 
   test.each([

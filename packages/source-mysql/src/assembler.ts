@@ -28,6 +28,8 @@ export interface AssemblerOptions {
   readonly table: string;
   readonly gtids: boolean;
   readonly reading: Reading;
+  /** Bytes of the dump that were read so far. */
+  read(): number;
   /** The mapper of the layout that a table map tells. */
   mapperFor(map: TableMapEvent): RowMapper;
   /** Does a statement that changes rows touch the outbox? It has no rows to read then. */
@@ -43,6 +45,12 @@ export interface AssemblerSink {
   /** The dump is of no more use: the log must be read elsewhere. */
   readAgain(reading: Reading): void;
 }
+
+/**
+ * Places in a file are 32-bit numbers in the log and in the command that asks for a dump. A transaction is never
+ * split over two files, so its end can lie beyond; less than all of that, since a dump can lack the checksums.
+ */
+const REACHABLE = 0xf000_0000;
 
 /** Makes its position when it is asked for. */
 export interface PassedPlace {
@@ -74,6 +82,10 @@ export class Assembler {
   #group: Group | null = null;
   /** Of a transaction whose rows are handed over as they come. */
   #context: TransactionContext | null = null;
+  /** Bytes that were read before the transaction. */
+  #readBefore = 0;
+  /** The rest of this file can't be asked for. */
+  #unreachable = false;
   /** What is read was handed over before. */
   #known: boolean;
   #stopped = false;
@@ -146,6 +158,7 @@ export class Assembler {
     const isProven = proven !== null && isSame(proven.group, { gtid, at });
     if (isProven) this.#known = false;
     const before = this.#history?.mark() ?? null;
+    this.#readBefore = this.#options.read();
     this.#group = new Group(gtid, at, before, explicit, isProven ? proven : null);
     return this.#group;
   }
@@ -363,7 +376,7 @@ export class Assembler {
     this.#group = null;
     this.#context = null;
     if (this.#history === null) {
-      this.#passFiles();
+      this.#passFilesBehind(group);
     } else if (group.gtid !== '') {
       this.#history.add(group.gtid);
       if (!this.#known) this.#sink.passed(place ?? this.#positionsOf(group));
@@ -376,6 +389,7 @@ export class Assembler {
   #rotate({ binlogName, position }: RotateEvent): void {
     if (this.#end.file !== '' && this.#end.file !== binlogName) this.#group = null;
     this.#end = { file: binlogName, offset: position, begun: null };
+    this.#unreachable = false;
   }
 
   /** Each file begins with this event, and a dump from its middle is told of it as well. */
@@ -391,8 +405,16 @@ export class Assembler {
     if (this.#history === null) this.#passFiles();
   }
 
+  /** Where the end of a transaction has no number, reading resumes at its start, and leaves all of it out. */
+  #passFilesBehind(group: Group): void {
+    const length = this.#options.read() - this.#readBefore;
+    this.#unreachable ||= group.at.offset + length > REACHABLE;
+    if (!this.#unreachable) this.#passFiles();
+    else if (!this.#known) this.#sink.passed(this.#positionsOf(group));
+  }
+
   #passFiles(): void {
-    if (this.#known) return;
+    if (this.#known || this.#unreachable) return;
     this.#sink.passed(new FilePlace(this.#options.server, this.#at(), this.#prepared.resumeAt));
   }
 

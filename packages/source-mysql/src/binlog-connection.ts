@@ -80,6 +80,7 @@ export class BinlogConnection {
   #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
   /** Bytes of the checksum of an event, as the file that it stands in says. */
   #checksum = 0;
+  #read = 0;
   #ended = false;
   #failed: ((error: unknown) => void) | null = null;
   #heardAt = performance.now();
@@ -127,6 +128,11 @@ export class BinlogConnection {
 
   get paused(): boolean {
     return this.#paused;
+  }
+
+  /** Bytes of events that came so far. */
+  get read(): number {
+    return this.#read;
   }
 
   /** Milliseconds since the server last sent anything. */
@@ -257,6 +263,7 @@ export class BinlogConnection {
   #onPacket(packet: RawPacket, connection: RawConnection): void {
     // The socket keeps the order; the numbers do not fit once packets were put in between.
     connection.sequenceId = packet.sequenceId;
+    this.#read += packet.end - packet.offset;
     const marker = packet.buffer[packet.offset];
     try {
       if (marker === 0) this.#look(packet);

@@ -13,6 +13,8 @@ export type MysqlErrorCode =
   | 'MYSQL_BINLOG_FORMAT'
   | 'MYSQL_ROW_IMAGE'
   | 'MYSQL_ROW_METADATA'
+  /** The settings of the server keep the rows of the table out of its log. */
+  | 'MYSQL_NOT_LOGGED'
   | 'MYSQL_TABLE_MISSING'
   | 'MYSQL_TABLE_ENGINE'
   | 'MYSQL_COLUMN_MISSING'

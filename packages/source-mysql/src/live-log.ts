@@ -56,7 +56,7 @@ export class LiveLog {
   async #read(reading: Reading): Promise<void> {
     const { facts, table, serverId, config, connector } = this.#options;
     const { start } = reading;
-    const assembler = this.#assemblerOf(reading);
+    const assembler = this.#assemblerOf(reading, () => connection.read);
     const connection: BinlogConnection = new BinlogConnection(connector.options, {
       event: (event) => {
         assembler.event(event);
@@ -83,7 +83,7 @@ export class LiveLog {
     });
   }
 
-  #assemblerOf(reading: Reading): Assembler {
+  #assemblerOf(reading: Reading, read: () => number): Assembler {
     const { facts, table, pending } = this.#options;
     return new Assembler(
       {
@@ -93,6 +93,7 @@ export class LiveLog {
         table: table.name,
         gtids: facts.gtids,
         reading,
+        read,
         mapperFor: (map) => this.#mapperFor(map),
         touchesOutbox: (statement, database) => table.writers.mayWrite(statement, database),
         statement: (statement, database, place) => {

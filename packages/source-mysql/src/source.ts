@@ -7,6 +7,7 @@ import { createConnector, derivedServerId, type Connector } from './connection.j
 import { identityOf } from './identity.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import { Ownership } from './lock.js';
+import { checkCoverage } from './log-coverage.js';
 import { createPending } from './pending.js';
 import { RowMapper } from './row-mapper.js';
 import { inspectServer } from './server.js';
@@ -89,6 +90,7 @@ class MysqlSource implements Source {
     const config = this.#config;
     const facts = await inspectServer(connector, sql, config.metadata);
     const table = await findTable(sql, config.outbox);
+    await checkCoverage(sql, facts, table, open.log);
     // A mapper of the catalog's columns throws for one that is missing, as it would for the log's.
     new RowMapper(config.outbox, table.label, table.columns, config.nullKey, table.charsets);
     if (!facts.gtids && config.visibility === 'committed') {
