@@ -168,9 +168,16 @@ describe.each(bothKinds)('only what has committed is handed out: %s', (kind) => 
   });
 });
 
+// On a server of their own: one that is undecided anywhere makes every first start refuse, which other tests do meanwhile.
 describe.each(bothKinds)('XA: %s', (kind) => {
+  let server: MysqlServer;
+  beforeAll(async () => {
+    server = await serverOf(kind);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
   test('rows come at XA COMMIT in the order of the commits, and never after XA ROLLBACK', async () => {
-    await using db = await outboxDatabase(kind);
+    await using db = await outboxDatabase(kind, server.url);
     await using follower = await Follower.start(db.url);
     await prepare(db, 'a', ['a1', 'a2']);
     await prepare(db, 'b', ['b1']);
@@ -190,7 +197,6 @@ describe.each(bothKinds)('XA: %s', (kind) => {
   });
 
   test('one that is prepared when the pipeline and the server restart loses nothing', async () => {
-    await using server = await serverOf(kind);
     await using db = await outboxDatabase(kind, server.url);
     const first = await Follower.start(db.url);
     await insert(db.pool, 'before');
@@ -217,7 +223,7 @@ describe.each(bothKinds)('XA: %s', (kind) => {
   });
 
   test('one larger than what is held comes at its commit, once, around what else is undecided', async () => {
-    await using db = await outboxDatabase(kind);
+    await using db = await outboxDatabase(kind, server.url);
     await using follower = await Follower.start(db.url);
     await prepare(db, 'older', ['older']);
     await prepare(db, 'large', numbered(5_000, 'l'));
@@ -250,7 +256,7 @@ describe.each(bothKinds)('XA: %s', (kind) => {
   });
 
   test('a dump that is cut while one is undecided hands nothing out twice', async () => {
-    await using db = await outboxDatabase(kind);
+    await using db = await outboxDatabase(kind, server.url);
     await using follower = await Follower.start(db.url);
     await prepare(db, 'p', ['p1']);
     for (const payload of ['x', 'y']) await insert(db.pool, payload);
@@ -267,7 +273,6 @@ describe.each(bothKinds)('XA: %s', (kind) => {
   });
 
   test("start: 'now' refuses while one is undecided: its rows would lie before the start", async () => {
-    await using server = await serverOf(kind);
     await using db = await outboxDatabase(kind, server.url);
     await prepare(db, 'p', ['p1']);
     const error = await refusal(db.url);
