@@ -1,5 +1,6 @@
 import type { SourceStream } from '@strandline/core';
 import { memoryOffsets } from '@strandline/offsets-local';
+import { mysqlServersOfRun } from '@strandline/servers';
 import { mysql } from '@strandline/source-mysql';
 import {
   createMysqlOutbox,
@@ -10,7 +11,6 @@ import {
   testMysqlDatabase,
   TestLog,
   waitUntil,
-  type MysqlServerKind,
 } from '@strandline/test-kit';
 import { expect, test } from 'vitest';
 import { lockName } from '../../packages/source-mysql/src/lock.js';
@@ -19,12 +19,10 @@ import { describeSource } from './source.js';
 /** Rows of one statement: it must fit into the server's max_allowed_packet. */
 const ROWS_OF_A_STATEMENT = 5_000;
 
-for (const [name, kind] of [
-  ['MySQL', 'mysql'],
-  ['MariaDB', 'mariadb'],
-] as const satisfies readonly (readonly [string, MysqlServerKind])[]) {
+/** Every version that the run has. */
+for (const name of await mysqlServersOfRun()) {
   describeSource(name, async () => {
-    const db = await testMysqlDatabase(kind);
+    const db = await testMysqlDatabase(name);
     const sessions = new MysqlSessions(db, lockName(`${db.name}.outbox`, 'conformance'));
     const outbox = await createMysqlOutbox(db);
     await db.pool.query('CREATE TABLE elsewhere (n int)');
@@ -82,7 +80,7 @@ for (const [name, kind] of [
 
   // In place of the suite's cases for servers that know their readers.
   test(`${name} releases nothing when a position is confirmed: an older offset can be read from yet`, async () => {
-    await using db = await testMysqlDatabase(kind);
+    await using db = await testMysqlDatabase(name);
     const source = mysql(await createMysqlOutbox(db));
     const offsets = memoryOffsets();
     const readOne = async (confirms: boolean): Promise<string> => {

@@ -14,10 +14,12 @@ export class MysqlCommitWitness {
 
   /** Before the first insert; needs the table of `createMysqlOutbox`, and rows of `insertMysqlRows`. */
   static async start(db: TestMysqlDatabase): Promise<MysqlCommitWitness> {
-    const [[end]] = await db.pool.query<RowDataPacket[]>(
-      db.kind === 'mysql' ? 'SHOW BINARY LOG STATUS' : 'SHOW MASTER STATUS',
-    );
-    return new MysqlCommitWitness(db, { file: String(end?.['File']), offset: Number(end?.['Position']) });
+    const [logs] = await db.pool.query<RowDataPacket[]>('SHOW BINARY LOGS');
+    const last = logs.at(-1);
+    return new MysqlCommitWitness(db, {
+      file: String(last?.['Log_name']),
+      offset: Number(last?.['File_size']),
+    });
   }
 
   private constructor(db: TestMysqlDatabase, start: { readonly file: string; readonly offset: number }) {
