@@ -22,6 +22,12 @@ const atOnce = 4;
 
 export type MysqlServerKind = MysqlServer['kind'];
 
+type Servers = ServerPool<Pick<MysqlServer, 'url'> & AsyncDisposable>;
+
+function start(name: string): Promise<MysqlServer> {
+  return startMysqlServer(name as MysqlServerName);
+}
+
 /**
  * Servers of the run that are started when the first test file asks for them. They must belong to the process of the
  * run, which outlives the test files, and what vitest itself hands over is fixed before the first of those starts; so
@@ -31,16 +37,17 @@ export type MysqlServerKind = MysqlServer['kind'];
 export class ServersOnDemand implements AsyncDisposable {
   readonly address: string;
   readonly #http: Server;
-  readonly #servers = new ServerPool(atOnce, (name) => startMysqlServer(name as MysqlServerName));
+  readonly #servers: Servers;
 
-  static async listen(): Promise<ServersOnDemand> {
+  static async listen(servers: Servers = new ServerPool(atOnce, start)): Promise<ServersOnDemand> {
     const http = createServer().listen(0, '127.0.0.1');
     await once(http, 'listening');
-    return new ServersOnDemand(http);
+    return new ServersOnDemand(http, servers);
   }
 
-  private constructor(http: Server) {
+  private constructor(http: Server, servers: Servers) {
     this.#http = http;
+    this.#servers = servers;
     const path = `/${randomBytes(12).toString('hex')}/`; // the answers have passwords
     this.address = `http://127.0.0.1:${String((http.address() as AddressInfo).port)}${path}`;
     http.on('request', (request, response) => {
