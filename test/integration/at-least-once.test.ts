@@ -1,52 +1,43 @@
-import { definePipeline, memoryOffsets, postgres, type OutboxEvent } from 'strandline';
-import { testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
+import { databaseKinds, testOutbox, waitUntil } from '@strandline/test-kit';
+import type { Handler, OutboxEvent } from 'strandline';
 import { expect, test } from 'vitest';
+import { Pipelines } from './pipelines.js';
 
-test('an event that is delivered again after a crash has the id, key, payload and position that it had before', async () => {
-  await using db = await testDatabase();
-  await db.pool.query('create table outbox (id bigint primary key, key text, payload jsonb)');
-  const storage: NonNullable<NonNullable<Parameters<typeof memoryOffsets>[0]>['storage']> = new Map();
-  const seen: Pick<OutboxEvent, 'id' | 'key' | 'payloadText' | 'position'>[][] = [];
+type Seen = Pick<OutboxEvent, 'id' | 'key' | 'payloadText' | 'position'>;
 
-  const run = (handle: () => Promise<void> | undefined): ReturnType<typeof definePipeline> => {
-    const mine: (typeof seen)[number] = [];
-    seen.push(mine);
-    return definePipeline({
-      name: 'again',
-      source: postgres({
-        url: db.url,
-        slot: db.slot(),
-        publication: db.publication(),
-        outbox: { table: 'outbox', id: 'id', key: 'key', payload: 'payload' },
-      }),
-      offsets: memoryOffsets({ storage }),
-      drainTimeout: 0,
-      log: new TestLog(),
-      handle({ id, key, payloadText, position }) {
-        mine.push({ id, key, payloadText, position });
-        return handle();
-      },
+test.each(databaseKinds)(
+  '%s: an event that is delivered again after a crash has the id, key, payload and position that it had before',
+  async (kind) => {
+    await using outbox = await testOutbox(kind);
+    await using pipelines = new Pipelines(outbox, 'again');
+    const seenBy =
+      (seen: Seen[], then?: Promise<void>): Handler =>
+      ({ id, key, payloadText, position }) => {
+        seen.push({ id, key, payloadText, position });
+        return then;
+      };
+
+    const before: Seen[] = [];
+    let release: () => void = () => undefined;
+    const never = new Promise<void>((resolve) => {
+      release = resolve;
     });
-  };
+    const first = await pipelines.start(seenBy(before, never), { drainTimeout: 0 });
+    await outbox.insert([
+      { id: '9007199254740993', key: 'a', payload: '{"n": 1}' },
+      { id: '2', key: 'b' },
+    ]);
+    await waitUntil('both are in flight', () => before.length === 2);
+    // Nothing has settled: for the next run this is a crash in the middle of both handlers.
+    await first.stop();
 
-  let release: () => void = () => undefined;
-  const never = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const first = run(() => never);
-  await first.start();
-  await db.pool.query(`insert into outbox values (9007199254740993, 'a', '{"n": 1}'), (2, 'b', null)`);
-  await waitUntil('both are in flight', () => (seen[0]?.length === 2 ? true : undefined));
-  // Nothing has settled: for the next run this is a crash in the middle of both handlers.
-  const stopped = first.stop();
-  await db.waitForSlot(db.slot(), 'inactive');
-  await stopped;
-
-  const second = run(() => undefined);
-  await second.start();
-  await waitUntil('both came again', () => (seen[1]?.length === 2 ? true : undefined));
-  await second.stop();
-  release();
-  expect(seen[1]).toEqual(seen[0]);
-  expect(seen[0]?.[0]).toMatchObject({ id: '9007199254740993', key: 'a', payloadText: '{"n": 1}' });
-});
+    const after: Seen[] = [];
+    const second = await pipelines.start(seenBy(after));
+    await waitUntil('both came again', () => after.length === 2);
+    await second.stop();
+    release();
+    expect(after).toEqual(before);
+    expect(after[0]).toMatchObject({ id: '9007199254740993', key: 'a', payloadText: '{"n": 1}' });
+    expect(after[1]).toMatchObject({ id: '2', key: 'b', payloadText: null });
+  },
+);

@@ -1,15 +1,12 @@
 import type { Offset } from '@strandline/core';
 import {
-  checkHistory,
-  CommitWitness,
-  comparePositions,
-  createOutbox,
-  insertRows,
+  databaseKinds,
   PipelineRuns,
   rowsInTurn,
-  testDatabase,
+  testOutbox,
   type CommittedEvent,
   type OutboxRow,
+  type TestOutbox,
 } from '@strandline/test-kit';
 import { fileOffsets } from 'strandline';
 import { describe, expect, test } from 'vitest';
@@ -34,32 +31,38 @@ async function savedOffset(runs: PipelineRuns, pipeline: string): Promise<Offset
   return offset;
 }
 
-function isSettledIn({ watermark, completed }: Offset, { position }: CommittedEvent): boolean {
-  if (comparePositions(position, watermark) <= 0) return true;
-  return completed.some(
-    ({ first, last }) => comparePositions(position, first) >= 0 && comparePositions(position, last) <= 0,
+function isSettledIn(
+  outbox: TestOutbox,
+  { watermark, completed }: Offset,
+  { position }: CommittedEvent,
+): boolean {
+  const isUpTo = (a: string, b: string): boolean => outbox.comparePlaces(a, b) <= 0;
+  return (
+    isUpTo(position, outbox.placeOf(watermark)) ||
+    completed.some(
+      ({ first, last }) => isUpTo(outbox.placeOf(first), position) && isUpTo(position, outbox.placeOf(last)),
+    )
   );
 }
 
-describe(
-  'after a crash only what was in flight, or settled since the last commit, is delivered again',
+describe.each(databaseKinds)(
+  '%s: after a crash only what was in flight, or settled since the last commit, is delivered again',
   { timeout: 120_000 },
-  () => {
+  (kind) => {
     test(`in the middle of a transaction of ${String(rows)} rows`, async () => {
       /** A commit every 100 ms, the time that it takes, and two busy cores. */
       const savedWithinMs = 1_000;
-      await using db = await testDatabase();
-      const source = await createOutbox(db);
-      const witness = await CommitWitness.start(db);
-      await using runs = await PipelineRuns.prepare({
+      await using outbox = await testOutbox(kind);
+      const witness = await outbox.witness();
+      await using runs = await PipelineRuns.prepare(outbox, {
         name: 'few',
-        source,
         behaviour: { delay: 30, jitter: true, hold: ['slow'] },
       });
       const { history } = runs;
       let life = await runs.start();
-      await insertRows(db.pool, slowOneFirst());
+      await outbox.insertInOneTransaction(slowOneFirst());
       const committed = await witness.events();
+      expect(committed.length).toBe(rows);
 
       const crashes: { next: number; started: Set<string>; unsaved: Set<string> }[] = [];
       for (let crash = 0; crash < 2; crash += 1) {
@@ -76,7 +79,9 @@ describe(
         const killedAt = Date.now();
         const started = new Set(history.refresh().ids('started'));
         const offset = await savedOffset(runs, 'few');
-        const unsaved = new Set(committed.filter((event) => !isSettledIn(offset, event)).map(({ id }) => id));
+        const unsaved = new Set(
+          committed.filter((event) => !isSettledIn(outbox, offset, event)).map(({ id }) => id),
+        );
         // The offset knows all but the last moments.
         const long = settledBefore(killedAt - savedWithinMs);
         expect(history.succeeded.size, 'it is in the middle').toBeLessThan(rows - 1_000);
@@ -88,7 +93,7 @@ describe(
       life.release();
       await history.untilSucceeded(rows);
       await life.stop();
-      expect(checkHistory(committed, history.refresh().entries)).toMatchObject({
+      expect(outbox.check(committed, history)).toMatchObject({
         missing: [],
         violations: [],
       });
@@ -110,13 +115,12 @@ describe(
     ])(
       '%s; and no more after a second crash and a third right after the restart',
       async (_, insert, slow) => {
-        await using db = await testDatabase();
-        const source = await createOutbox(db);
-        const witness = await CommitWitness.start(db);
-        await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
+        await using outbox = await testOutbox(kind);
+        const witness = await outbox.witness();
+        await using runs = await PipelineRuns.prepare(outbox, { name: 'few', behaviour: { hold: ['slow'] } });
         const { history } = runs;
         const first = await runs.start();
-        await insertRows(db.pool, insert());
+        await outbox.insertInOneTransaction(insert());
         await history.untilSucceeded(rows - slow);
         await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
         await first.kill();
@@ -132,7 +136,7 @@ describe(
         await history.untilSucceeded(rows);
         await fourth.stop();
         const committed = await witness.events();
-        const { redelivered, ...rest } = checkHistory(committed, history.refresh().entries);
+        const { redelivered, ...rest } = outbox.check(committed, history);
         expect(rest).toEqual({ missing: [], violations: [] });
         expect(redelivered, 'the one that was in flight').toEqual([committed[0]?.id]);
         const timesInFlight = new Set(history.ofKey('slow').map(({ run }) => run)).size;
@@ -141,13 +145,12 @@ describe(
     );
 
     test('and none of what an earlier owner had settled further on than the next one had read when it died too', async () => {
-      await using db = await testDatabase();
-      const source = await createOutbox(db);
-      const witness = await CommitWitness.start(db);
-      await using runs = await PipelineRuns.prepare({ name: 'few', source, behaviour: { hold: ['slow'] } });
+      await using outbox = await testOutbox(kind);
+      const witness = await outbox.witness();
+      await using runs = await PipelineRuns.prepare(outbox, { name: 'few', behaviour: { hold: ['slow'] } });
       const { history } = runs;
       const first = await runs.start();
-      await insertRows(db.pool, alternating());
+      await outbox.insertInOneTransaction(alternating());
       await history.untilSucceeded(rows / 2);
       await first.untilStatus('all of it is saved', (status) => status.unsaved === 0);
       await first.kill();
@@ -169,7 +172,7 @@ describe(
       await third.stop();
       const committed = await witness.events();
       const inFlight = [committed[0]?.id, committed[2]?.id];
-      expect(checkHistory(committed, history.refresh().entries)).toEqual({
+      expect(outbox.check(committed, history)).toEqual({
         missing: [],
         violations: [],
         redelivered: inFlight,

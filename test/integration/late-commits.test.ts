@@ -1,71 +1,54 @@
-import type { Offset } from '@strandline/core';
 import {
-  checkHistory,
-  CommitWitness,
-  createOutbox,
-  insertRows,
+  databaseKinds,
   MemoryHistory,
-  OutboxWriters,
   rowsOf,
   ScriptedHandler,
-  testDatabase,
   TestLog,
+  testOutbox,
   waitUntil,
+  type TestOutbox,
 } from '@strandline/test-kit';
-import pg from 'pg';
-import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
+import { definePipeline, memoryOffsets } from 'strandline';
 import { describe, expect, test } from 'vitest';
+import { Pipelines } from './pipelines.js';
 
 /** What most outbox readers do: remember the highest id, ask for higher ones. */
 class IdCursor {
   readonly seen: string[] = [];
-  readonly #pool: pg.Pool;
-  #last = '0';
+  readonly #outbox: TestOutbox;
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
+  constructor(outbox: TestOutbox) {
+    this.#outbox = outbox;
   }
 
   async poll(): Promise<void> {
-    const { rows } = await this.#pool.query<{ id: string }>(
-      'SELECT id FROM outbox WHERE id > $1 ORDER BY id',
-      [this.#last],
-    );
-    this.seen.push(...rows.map(({ id }) => id));
-    this.#last = this.seen.at(-1) ?? '0';
+    this.seen.push(...(await this.#outbox.idsAbove(this.seen.at(-1) ?? '0')));
   }
 }
 
-async function session(url: string): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
-
-describe('a row whose transaction took a small id and committed late', () => {
+describe.each(databaseKinds)('%s: a row whose transaction took a small id and committed late', (kind) => {
   test('is delivered, in commit order, and an id cursor misses it', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     await using pipeline = definePipeline({
       name: 'late',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       log: new TestLog(),
       handle: new ScriptedHandler(history.record).handle,
     });
     await pipeline.start();
-    const cursor = new IdCursor(db.pool);
+    const cursor = new IdCursor(outbox);
 
-    await using late = await session(db.url);
-    await late.query('BEGIN');
-    const [first = ''] = await insertRows(late, rowsOf('k'));
-    const [second = ''] = await insertRows(db.pool, rowsOf('k'));
+    await using late = await outbox.session();
+    await late.begin();
+    const [first = ''] = await late.insert(rowsOf('k'));
+    const [second = ''] = await outbox.insert(rowsOf('k'));
     expect(Number(first)).toBeLessThan(Number(second));
     await history.untilSucceeded(1);
     await cursor.poll();
-    await late.query('COMMIT');
-    const [third = ''] = await insertRows(db.pool, rowsOf('k'));
+    await late.commit();
+    const [third = ''] = await outbox.insert(rowsOf('k'));
     await history.untilSucceeded(3);
     await cursor.poll();
 
@@ -74,42 +57,28 @@ describe('a row whose transaction took a small id and committed late', () => {
   });
 
   test('is delivered also when the pipeline has moved on and was restarted before it committed', async () => {
-    await using db = await testDatabase();
-    const source = await createOutbox(db);
+    await using outbox = await testOutbox(kind);
+    await using pipelines = new Pipelines(outbox, 'late');
     const history = new MemoryHistory();
-    const storage = new Map<string, Offset>();
-    const start = async (run: number): Promise<Pipeline> => {
-      const pipeline = definePipeline({
-        name: 'late',
-        source: postgres(source),
-        offsets: memoryOffsets({ storage }),
-        log: new TestLog(),
-        handle: new ScriptedHandler(history.record, {}, run).handle,
-      });
-      await pipeline.start();
-      return pipeline;
-    };
+    const handler = (run: number): ScriptedHandler => new ScriptedHandler(history.record, {}, run);
 
-    await using late = await session(db.url);
+    await using late = await outbox.session();
     let first = '';
     {
-      await using before = await start(1);
-      await late.query('BEGIN');
-      [first = ''] = await insertRows(late, rowsOf('k'));
-      for (let count = 1; count <= 20; count += 1) {
-        await insertRows(db.pool, rowsOf('k'));
+      await using before = await pipelines.start(handler(1).handle);
+      await late.begin();
+      [first = ''] = await late.insert(rowsOf('k'));
+      for (let count = 1; count <= 21; count += 1) {
+        await outbox.insert(rowsOf('k'));
         await history.untilSucceeded(count);
       }
-      const passed = `SELECT confirmed_flush_lsn > $2::pg_lsn FROM pg_replication_slots WHERE slot_name = $1`;
-      const { rows } = await db.pool.query<{ lsn: string }>(
-        'SELECT pg_current_wal_insert_lsn()::text AS lsn',
-      );
-      await insertRows(db.pool, rowsOf('k'));
-      await db.waitFor('the slot is confirmed past the insert', passed, [db.slot(), rows[0]?.lsn]);
+      await waitUntil('all is saved', () => before.status().unsaved === 0);
       expect(before.status().unsettled).toBe(0);
+      const { positions: [last = ''] = [] } = history.entries.at(-1) ?? {};
+      await outbox.release?.until(last);
     }
-    await using after = await start(2);
-    await late.query('COMMIT');
+    await using after = await pipelines.start(handler(2).handle);
+    await late.commit();
     await history.untilSucceeded(22);
 
     expect(history.ids('succeeded', 2)).toEqual([first]);
@@ -117,21 +86,20 @@ describe('a row whose transaction took a small id and committed late', () => {
   });
 
   test('is one of many: under load the order is that of the commits, and nothing is missed but by the id cursor', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
-    const witness = await CommitWitness.start(db);
+    await using outbox = await testOutbox(kind);
+    const witness = await outbox.witness();
     const history = new MemoryHistory();
     await using pipeline = definePipeline({
       name: 'late',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       log: new TestLog(),
       handle: new ScriptedHandler(history.record).handle,
     });
     await pipeline.start();
-    const cursor = new IdCursor(db.pool);
+    const cursor = new IdCursor(outbox);
 
-    await using writers = new OutboxWriters(db.url, { writers: 6, linger: 20, keys: 5 });
+    await using writers = outbox.writers({ writers: 6, linger: 20, keys: 5 });
     await waitUntil('the writers have written', async () => {
       await cursor.poll();
       return writers.committed >= 500;
@@ -141,11 +109,7 @@ describe('a row whose transaction took a small id and committed late', () => {
     const committed = await witness.events();
     await history.untilSucceeded(committed.length);
 
-    expect(checkHistory(committed, history.entries)).toEqual({
-      missing: [],
-      violations: [],
-      redelivered: [],
-    });
+    expect(outbox.check(committed, history)).toEqual({ missing: [], violations: [], redelivered: [] });
     const ids = committed.map(({ id }) => Number(id));
     const idsInCommitOrder = ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
     expect(idsInCommitOrder, 'whether the ids happen to be in commit order').toBe(false);

@@ -1,12 +1,13 @@
 import { startPostgres, startRedis, type PostgresServer } from '@strandline/servers';
 import {
   checkHistory,
-  CommitWitness,
+  PostgresCommitWitness,
   createOutbox,
   insertRows,
   MemoryHistory,
   outboxSource,
   OutboxWriters,
+  PostgresOutboxSession,
   rowsInTurn,
   rowsOf,
   ScriptedHandler,
@@ -91,7 +92,7 @@ describe('a server that hangs up on readers that are silent for 1.5 s', () => {
     const rows = 50_000;
     await using db = await testDatabase();
     const outbox = withTimeout(await createOutbox(db));
-    const witness = await CommitWitness.start(db);
+    const witness = await PostgresCommitWitness.start(db);
     await using run = await running(outbox, {
       behaviour: { hold: ['*'] },
       tuning: { window: { events: 500 } },
@@ -135,7 +136,7 @@ describe('a connection that is dead without a word is given up, and the stream g
     const rows = 30_000;
     await using db = await testDatabase();
     await createOutbox(db);
-    const witness = await CommitWitness.start(db);
+    const witness = await PostgresCommitWitness.start(db);
     await using proxy = await TcpProxy.start(db.url);
     await using run = await running(outboxSource(db, proxy.url), {
       source: deadline,
@@ -220,9 +221,9 @@ describe('Postgres', () => {
   test('is killed under load and comes back: nothing is lost, and nothing comes twice', async () => {
     await using db = await testDatabase(server.url);
     const outbox = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
+    const witness = await PostgresCommitWitness.start(db);
     await using run = await running(outbox, { behaviour: { delay: 5, jitter: true } });
-    await using writers = new OutboxWriters(db.url, { tolerant: true });
+    await using writers = new OutboxWriters(() => PostgresOutboxSession.open(db.url), { tolerant: true });
     for (let kill = 0; kill < 2; kill += 1) {
       await run.history.untilSucceeded(run.history.succeeded.size + 200);
       await server.kill();
@@ -273,7 +274,7 @@ describe('Redis', () => {
     await using redis = await startRedis({ exclusive: true });
     await using db = await testDatabase();
     const outbox = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
+    const witness = await PostgresCommitWitness.start(db);
     const window = { events: 200 };
     await using run = await running(outbox, {
       behaviour: { delay: 2 },

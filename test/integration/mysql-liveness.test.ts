@@ -7,7 +7,9 @@ import {
   MemoryHistory,
   MysqlCommitWitness,
   mysqlOutboxSource,
-  MysqlOutboxWriters,
+  mysqlPlaceOf,
+  MysqlOutboxSession,
+  OutboxWriters,
   recorded,
   rowsInTurn,
   rowsOf,
@@ -17,7 +19,6 @@ import {
   TestLog,
   waitUntil,
   watchFor,
-  witnessed,
   type HandlerBehaviour,
   type MysqlOutboxSource,
   type TestMysqlDatabase,
@@ -109,7 +110,7 @@ describe.each([
     run.handler.release();
     await run.history.untilSucceeded(rows);
     expect(reconnects(run.pipeline)).toBe(0);
-    expect(checkHistory(await witness.events(), witnessed(run.history.entries))).toEqual(onceEach);
+    expect(checkHistory(await witness.events(), run.history.entries, mysqlPlaceOf)).toEqual(onceEach);
   });
 
   test('is killed under load and comes back: nothing is lost', async () => {
@@ -130,7 +131,7 @@ describe.each([
         ),
     });
     await pipeline.start();
-    await using writers = new MysqlOutboxWriters(db, { tolerant: true });
+    await using writers = new OutboxWriters(() => MysqlOutboxSession.open(db), { tolerant: true });
     for (let kill = 1; kill <= 2; kill += 1) {
       await history.untilSucceeded(history.succeeded.size + 200);
       await server.kill();
@@ -142,7 +143,7 @@ describe.each([
     await writers.stop();
     const committed = await witness.events();
     await history.untilSucceeded(committed.length);
-    const { redelivered, ...rest } = checkHistory(committed, witnessed(history.entries));
+    const { redelivered, ...rest } = checkHistory(committed, history.entries, mysqlPlaceOf);
     expect(rest).toEqual({ missing: [], violations: [] });
     expect(redelivered.filter((id) => wasSettledLongBefore(history, id))).toEqual([]);
     expect(pipeline.status().epoch).toBe(3);
@@ -191,7 +192,7 @@ describe.each(['mysql', 'mariadb'] as const)('%s: a connection that is dead with
     run.handler.release();
     await run.history.untilSucceeded(rows);
     expect(reconnects(run.pipeline)).toBeGreaterThan(0);
-    expect(checkHistory(await witness.events(), witnessed(run.history.entries))).toEqual(onceEach);
+    expect(checkHistory(await witness.events(), run.history.entries, mysqlPlaceOf)).toEqual(onceEach);
   });
 
   test.each(['sql', 'all'] as const)(

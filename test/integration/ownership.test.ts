@@ -1,20 +1,16 @@
 import {
-  checkHistory,
-  CommitWitness,
-  createOutbox,
-  insertRows,
-  outboxSource,
+  databaseKinds,
   PipelineRuns,
   rowsInTurn,
   rowsOf,
   TcpProxy,
-  testDatabase,
+  testOutbox,
   waitUntil,
   watchFor,
 } from '@strandline/test-kit';
 import { OwnershipLostError, type HandlerContext, type OutboxEvent, type Pipeline } from 'strandline';
 import { describe, expect, test } from 'vitest';
-import { App } from './source-app.js';
+import { Pipelines } from './pipelines.js';
 
 /** A standby takes over within this time: ARCHITECTURE.md promises it. */
 const TAKE_OVER = 2_000;
@@ -48,192 +44,137 @@ class Process {
   }
 }
 
-/** Ends the replication session of a pipeline's owner on the server. */
-async function endWalsender(app: App): Promise<void> {
-  await app.db.pool.query(
-    'SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE slot_name = $1',
-    [app.source.slot],
-  );
-}
-
 function runs(pipeline: Pipeline): () => boolean {
   return () => pipeline.status().state === 'running';
 }
 
-describe('a standby takes over', () => {
+describe.each(databaseKinds)('%s: a standby takes over', (kind) => {
   test('within two seconds of kill -9, and loses nothing', async () => {
-    await using db = await testDatabase();
-    const source = await createOutbox(db);
-    const witness = await CommitWitness.start(db);
-    await using pipelines = await PipelineRuns.prepare({
+    await using outbox = await testOutbox(kind);
+    const witness = await outbox.witness();
+    await using pipelines = await PipelineRuns.prepare(outbox, {
       name: 'take-over',
-      source,
       behaviour: { delay: 2, jitter: true },
     });
     const owner = await pipelines.start();
     const standby = await pipelines.start();
     await standby.untilStatus('it stands by', ({ state }) => state === 'standby');
     const { history } = pipelines;
-    await insertRows(db.pool, rowsInTurn(500, 20));
+    await outbox.insert(rowsInTurn(500, 20));
     await history.until('the owner is at work', () => history.succeeded.size >= 100);
+    expect(history.ids('started', 2), 'and it alone').toEqual([]);
 
     await owner.kill();
     const killed = Date.now();
-    await insertRows(db.pool, rowsInTurn(100, 20));
+    await outbox.insert(rowsInTurn(100, 20));
     await history.untilSucceeded(600);
     const takenOver = history.entries.find(({ run }) => run === 2);
     expect((takenOver?.at ?? Infinity) - killed).toBeLessThan(TAKE_OVER);
-    const verdict = checkHistory(await witness.events(), history.entries);
-    expect(verdict.missing).toEqual([]);
-    expect(verdict.violations).toEqual([]);
-    await standby.stop();
+    expect(outbox.check(await witness.events(), history)).toMatchObject({ missing: [], violations: [] });
+    expect(await standby.stop()).toEqual({ code: 0, signal: null });
   });
 
   test('after a stop, at once, and nothing is handled twice', async () => {
-    await using app = await App.create();
-    const [first, second] = [await app.start(), await app.start()];
+    await using outbox = await testOutbox(kind);
+    await using pipelines = new Pipelines(outbox, 'app');
+    const handled: string[] = [];
+    const handle = ({ id }: OutboxEvent): unknown => handled.push(id);
+    const [first, second] = [await pipelines.start(handle), await pipelines.start(handle)];
     expect(second.status().state).toBe('standby');
-    const ids = await insertRows(app.db.pool, rowsInTurn(50, 5));
-    await app.untilHandled(50);
-    await app.stop(first);
+    const ids = await outbox.insert(rowsInTurn(50, 5));
+    await waitUntil('all is handled', () => handled.length === 50);
+    await first.stop();
     const stopped = Date.now();
-    ids.push(...(await insertRows(app.db.pool, rowsInTurn(50, 5))));
+    ids.push(...(await outbox.insert(rowsInTurn(50, 5))));
     await waitUntil('the second runs', runs(second));
     expect(Date.now() - stopped).toBeLessThan(TAKE_OVER);
-    await app.untilHandled(100);
-    await app.stop(second);
-    expect(app.ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
-    expect(app.storage.get('app')?.epoch).toBe(2);
+    await waitUntil('all is handled', () => handled.length >= 100);
+    await second.stop();
+    expect(handled.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+    expect(pipelines.storage.get('app')?.epoch).toBe(2);
   });
 });
 
-describe('a former owner whose session was ended, and whose slot was taken', () => {
-  test('hands nothing more out, tells its handlers, and stands by once the last of them has ended', async () => {
-    await using app = await App.create();
-    await using proxy = await TcpProxy.start(app.db.url);
-    const [a, b] = [new Process(['stubborn']), new Process()];
-    const former = await app.start(
-      { url: proxy.url, connectTimeout: 300, reconnect: { initialDelay: 20, maxDelay: 50 } },
-      { handle: a.handle },
-    );
-    const newer = await app.start({}, { handle: b.handle });
-    const [held = ''] = await insertRows(app.db.pool, rowsOf('stubborn'));
-    await insertRows(app.db.pool, rowsOf('stubborn', 'stubborn'));
-    await waitUntil('it is in flight', () => a.started.length === 1);
+describe.each(databaseKinds)(
+  '%s: a former owner whose session was ended, and whose place was taken',
+  (kind) => {
+    test('hands nothing more out, tells its handlers, and stands by once the last of them has ended', async () => {
+      await using outbox = await testOutbox(kind);
+      await using proxy = await TcpProxy.start(outbox.url);
+      await using pipelines = new Pipelines(outbox, 'app');
+      const sessions = outbox.sessionsOf('app');
+      const [a, b] = [new Process(['stubborn']), new Process()];
+      const former = await pipelines.start(a.handle, {
+        source: { url: proxy.url, connectTimeout: 300, reconnect: { initialDelay: 20, maxDelay: 50 } },
+      });
+      const newer = await pipelines.start(b.handle);
+      const first = await outbox.insert(rowsOf('stubborn'));
+      first.push(...(await outbox.insert(rowsOf('stubborn', 'stubborn'))));
+      const [held = ''] = first;
+      await waitUntil('it is in flight', () => a.started.length === 1);
 
-    // Cut off from the server, which takes it for gone.
-    proxy.freezeNewOnes();
-    await endWalsender(app);
-    await waitUntil('the other one has taken over', runs(newer));
-    const after = await insertRows(app.db.pool, rowsOf('other'));
-    await waitUntil('all is handled there', () => b.started.length === 4);
-    expect(b.started.toSorted()).toEqual(['1', '2', '3', ...after]);
-    expect(former.status()).toMatchObject({ state: 'running', source: { state: 'reconnecting' } });
+      // Cut off from the server, which takes it for gone.
+      proxy.freezeNewOnes();
+      await sessions.end('owner');
+      await waitUntil('the other one has taken over', runs(newer));
+      const after = await outbox.insert(rowsOf('other'));
+      await waitUntil('all is handled there', () => b.started.length === 4);
+      expect(b.started.toSorted()).toEqual([...first, ...after]);
+      expect(former.status().state).not.toBe('standby');
 
-    proxy.thaw();
-    const signal = a.signals.get(held);
-    await waitUntil('the handler is told', () => signal?.aborted === true);
-    expect(signal?.reason).toBeInstanceOf(OwnershipLostError);
-    // The handler does not heed it: until it has ended this process neither owns nor stands by.
-    await app.stop(newer);
-    const more = await insertRows(app.db.pool, rowsOf('stubborn', 'other'));
-    await app.db.waitForSlot(app.source.slot, 'inactive');
-    await watchFor(500, 'nothing starts here', () => a.started.length === 1);
+      proxy.thaw();
+      const signal = a.signals.get(held);
+      await waitUntil('the handler is told', () => signal?.aborted === true);
+      expect(signal?.reason).toBeInstanceOf(OwnershipLostError);
+      // The handler does not heed it: until it has ended this process neither owns nor stands by.
+      await newer.stop();
+      const more = await outbox.insert(rowsOf('stubborn', 'other'));
+      await sessions.untilNobodyOwns();
+      await watchFor(500, 'nothing starts here', () => a.started.length === 1);
+      expect(former.status().state).not.toBe('standby');
 
-    a.release('stubborn');
-    await waitUntil('it owns again', () => a.started.length > 1);
-    a.release('stubborn');
-    await waitUntil('the rest is handled here', () => a.started.length === 3);
-    a.release('stubborn');
-    expect(a.started).toEqual([held, ...more]);
-    expect(a.overlaps).toEqual([]);
-    expect(app.storage.get('app')?.epoch).toBe(3);
-    await app.stop(former);
-  });
+      a.release('stubborn');
+      await waitUntil('it owns again', () => a.started.length > 1);
+      a.release('stubborn');
+      await waitUntil('the rest is handled here', () => a.started.length === 3);
+      a.release('stubborn');
+      expect(a.started).toEqual([held, ...more]);
+      expect(a.overlaps).toEqual([]);
+      expect(pipelines.storage.get('app')?.epoch).toBe(3);
+      await former.stop();
+    });
 
-  test('is told by the offset store, when the server is out of its reach', async () => {
-    await using app = await App.create();
-    await using proxy = await TcpProxy.start(app.db.url);
-    const [a, b] = [new Process(['slow', 'x']), new Process()];
-    const former = await app.start({ url: proxy.url, connectTimeout: 300 }, { handle: a.handle });
-    const newer = await app.start({}, { handle: b.handle });
-    await insertRows(app.db.pool, rowsOf('slow', 'x'));
-    await waitUntil('two are in flight', () => a.started.length === 2);
+    test('is told by the offset store, when the server is out of its reach', async () => {
+      await using outbox = await testOutbox(kind);
+      await using proxy = await TcpProxy.start(outbox.url);
+      await using pipelines = new Pipelines(outbox, 'app');
+      const [a, b] = [new Process(['slow', 'x']), new Process()];
+      const former = await pipelines.start(a.handle, { source: { url: proxy.url, connectTimeout: 300 } });
+      const newer = await pipelines.start(b.handle);
+      const [slow = ''] = await outbox.insert(rowsOf('slow', 'x'));
+      await waitUntil('two are in flight', () => a.started.length === 2);
 
-    // Nothing comes through any more, and it does not know.
-    proxy.freeze();
-    proxy.freezeNewOnes();
-    await endWalsender(app);
-    await waitUntil('the other one has taken over', runs(newer));
-    await waitUntil('all is handled there', () => b.started.length === 2);
-    expect(former.status().state).toBe('running');
-    const saved = app.storage.get('app');
-    a.release('x');
-    await waitUntil('the handler is told', () => a.signals.get('1')?.aborted === true);
-    expect(a.signals.get('1')?.reason).toBeInstanceOf(OwnershipLostError);
-    a.release('slow');
+      // Nothing comes through any more, and it does not know.
+      proxy.freeze();
+      proxy.freezeNewOnes();
+      await outbox.sessionsOf('app').end('owner');
+      await waitUntil('the other one has taken over', runs(newer));
+      await waitUntil('all is handled there', () => b.started.length === 2);
+      expect(former.status().state).toBe('running');
+      const { epoch } = newer.status();
+      a.release('x');
+      await waitUntil('the handler is told', () => a.signals.get(slow)?.aborted === true);
+      expect(a.signals.get(slow)?.reason).toBeInstanceOf(OwnershipLostError);
+      a.release('slow');
 
-    proxy.thaw();
-    await waitUntil('it stands by', () => former.status().state === 'standby', { deadlineMs: 15_000 });
-    await insertRows(app.db.pool, rowsOf('slow', 'x'));
-    await waitUntil('what comes now is handled there', () => b.started.length === 4);
-    expect(a.started).toHaveLength(2);
-    expect(app.storage.get('app')?.epoch).toBe(saved?.epoch);
-    await app.stop(newer);
-    await app.stop(former);
-  });
-});
-
-describe('without a standby', () => {
-  test('a second process is refused, by the name of the first; when that has stopped it starts', async () => {
-    await using app = await App.create();
-    const first = await app.start();
-    const refused = await app.refusal(app.pipeline({ standby: 'fail' }));
-    expect(refused).toMatchObject({ code: 'PG_SLOT_IN_USE' });
-    expect(refused.message).toMatch(/is being read by strandline\/app\/[0-9a-f]{8} \(pid \d+\)/);
-    const ids = await insertRows(app.db.pool, rowsOf('a'));
-    await app.untilHandled(1);
-    expect(first.status().state).toBe('running');
-    await app.stop(first);
-    const second = await app.start({ standby: 'fail' });
-    ids.push(...(await insertRows(app.db.pool, rowsOf('b'))));
-    await app.untilHandled(2);
-    expect(app.ids).toEqual(ids);
-    await app.stop(second);
-  });
-});
-
-describe('a session of one’s own that the server still believes in', () => {
-  test('is ended and replaced by its own process; nothing comes twice', async () => {
-    await using app = await App.create();
-    await using proxy = await TcpProxy.start(app.db.url);
-    const { url } = outboxSource(app.db, proxy.url);
-    const owner = await app.start({ url, silenceTimeout: 1_000, reconnect: { initialDelay: 10 } });
-    const ids = await insertRows(app.db.pool, rowsInTurn(20, 4));
-    await app.untilHandled(20);
-    const { pid: stale } = await walsender(app);
-    proxy.freeze();
-    ids.push(...(await insertRows(app.db.pool, rowsInTurn(20, 4))));
-    await app.untilHandled(40);
-    const { pid, name } = await walsender(app);
-    expect(pid).not.toBe(stale);
-    expect(name).toMatch(/^strandline\/app\//);
-    expect(owner.status()).toMatchObject({ state: 'running', epoch: 1, source: { reconnects: 1 } });
-    await app.db.waitFor(
-      'the stale session is gone',
-      'SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)',
-      [stale],
-    );
-    await app.stop(owner);
-    expect(app.ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
-  });
-
-  async function walsender(app: App): Promise<{ pid: number; name: string }> {
-    const { rows } = await app.db.pool.query<{ pid: number; name: string }>(
-      `SELECT pid, application_name AS name FROM pg_stat_activity
-       WHERE pid = (SELECT active_pid FROM pg_replication_slots WHERE slot_name = $1)`,
-      [app.source.slot],
-    );
-    return rows[0] ?? expect.fail('nobody reads the slot');
-  }
-});
+      proxy.thaw();
+      await waitUntil('it stands by', () => former.status().state === 'standby', { deadlineMs: 15_000 });
+      await outbox.insert(rowsOf('slow', 'x'));
+      await waitUntil('what comes now is handled there', () => b.started.length === 4);
+      expect(a.started).toHaveLength(2);
+      expect(pipelines.storage.get('app')?.epoch).toBe(epoch);
+      await newer.stop();
+      await former.stop();
+    });
+  },
+);

@@ -1,34 +1,32 @@
 import {
-  createOutbox,
-  insertRows,
+  databaseKinds,
   MemoryHistory,
   rowsInTurn,
   rowsOf,
   ScriptedHandler,
-  testDatabase,
   TestLog,
+  testOutbox,
   waitUntil,
   watchFor,
 } from '@strandline/test-kit';
-import { definePipeline, memoryOffsets, postgres } from 'strandline';
+import { definePipeline, memoryOffsets } from 'strandline';
 import { describe, expect, test } from 'vitest';
 
-describe('different keys run in parallel', () => {
+describe.each(databaseKinds)('%s: different keys run in parallel', (kind) => {
   test('up to the concurrency, and no more', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     const handler = new ScriptedHandler(history.record, { hold: ['*'] });
     await using pipeline = definePipeline({
       name: 'parallel',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       concurrency: 5,
       log: new TestLog(),
       handle: handler.handle,
     });
     await pipeline.start();
-    await insertRows(db.pool, rowsInTurn(16, 8));
+    await outbox.insert(rowsInTurn(16, 8));
     const started = (): number => history.ids('started').length;
     await history.until('five run', () => started() >= 5);
     await waitUntil('all are queued', () => pipeline.status().unsettled === 16);
@@ -49,20 +47,19 @@ describe('different keys run in parallel', () => {
   });
 
   test('and as many as there are keys, when the concurrency allows it', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     const handler = new ScriptedHandler(history.record, { hold: ['*'] });
     await using pipeline = definePipeline({
       name: 'parallel',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       concurrency: 500,
       log: new TestLog(),
       handle: handler.handle,
     });
     await pipeline.start();
-    await insertRows(db.pool, rowsInTurn(600, 300));
+    await outbox.insert(rowsInTurn(600, 300));
     await history.until('all keys run', () => history.ids('started').length === 300);
     handler.release();
     await history.untilSucceeded(600);
@@ -70,12 +67,11 @@ describe('different keys run in parallel', () => {
   });
 });
 
-describe('the others are not stopped', () => {
+describe.each(databaseKinds)('%s: the others are not stopped', (kind) => {
   const others = 200;
 
   test('by keys that fail again and again, hang or have halted', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     const handler = new ScriptedHandler(history.record, {
       hold: ['hanging'],
@@ -83,7 +79,7 @@ describe('the others are not stopped', () => {
     });
     await using pipeline = definePipeline({
       name: 'isolated',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       // One place is taken by the hanging key for good; one is left.
       concurrency: 2,
@@ -94,8 +90,8 @@ describe('the others are not stopped', () => {
     });
     await pipeline.start();
     const bad = Array.from({ length: 30 }, () => ['hanging', 'failing']).flat();
-    await insertRows(db.pool, rowsOf(...bad));
-    await insertRows(db.pool, rowsInTurn(others, 20));
+    await outbox.insert(rowsOf(...bad));
+    await outbox.insert(rowsInTurn(others, 20));
     await history.untilSucceeded(others);
     await waitUntil('the failing key halts', () => pipeline.status().halted === 1);
 
@@ -107,8 +103,7 @@ describe('the others are not stopped', () => {
   });
 
   test('by keys that wait for their next attempt: these take no place', async () => {
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     const failing = Array.from({ length: 50 }, (_, index) => `failing${String(index)}`);
     const handler = new ScriptedHandler(history.record, {
@@ -116,7 +111,7 @@ describe('the others are not stopped', () => {
     });
     await using pipeline = definePipeline({
       name: 'isolated',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       concurrency: 1,
       retry: { initialDelay: 600_000, maxDelay: 600_000, jitter: 'none' },
@@ -125,21 +120,20 @@ describe('the others are not stopped', () => {
       handle: handler.handle,
     });
     await pipeline.start();
-    await insertRows(db.pool, rowsOf(...failing));
-    await insertRows(db.pool, rowsInTurn(others, 20));
+    await outbox.insert(rowsOf(...failing));
+    await outbox.insert(rowsInTurn(others, 20));
     await history.untilSucceeded(others);
     expect(pipeline.status()).toMatchObject({ running: 0, backoff: 50, unsettled: 50 });
   });
 
   test('by a hot key with a long queue: it gets one turn at a time', async () => {
     const hot = 5_000;
-    await using db = await testDatabase();
-    const source = postgres(await createOutbox(db));
+    await using outbox = await testOutbox(kind);
     const history = new MemoryHistory();
     const handler = new ScriptedHandler(history.record, { hold: ['*'] });
     await using pipeline = definePipeline({
       name: 'isolated',
-      source,
+      source: outbox.source(),
       offsets: memoryOffsets(),
       concurrency: 2,
       log: new TestLog(),
@@ -147,7 +141,7 @@ describe('the others are not stopped', () => {
     });
     await pipeline.start();
     const keys = Array<string>(hot).fill('hot');
-    await insertRows(db.pool, [...rowsOf(...keys), ...rowsInTurn(others, others)]);
+    await outbox.insert([...rowsOf(...keys), ...rowsInTurn(others, others)]);
     await waitUntil('all are queued', () => pipeline.status().unsettled === hot + others);
     handler.release();
     await history.untilSucceeded(hot + others);

@@ -4,6 +4,7 @@ import {
   insertRows,
   MemoryHistory,
   OutboxWriters,
+  PostgresOutboxSession,
   recorded,
   rowsInTurn,
   rowsOf,
@@ -34,7 +35,11 @@ describe('the rows that are there, and then the stream', () => {
       if (n === 1) await client.query('SAVEPOINT inner_one');
       await insertRows(client, rowsOf(`early${String(n)}`));
     }
-    await using writers = new OutboxWriters(app.db.url, { writers: 6, keys: 20, linger: 5 });
+    await using writers = new OutboxWriters(() => PostgresOutboxSession.open(app.db.url), {
+      writers: 6,
+      keys: 20,
+      linger: 5,
+    });
     await waitUntil('the writers write', () => writers.committed > 50);
 
     const pipeline = app.pipeline({ start: 'snapshot' });

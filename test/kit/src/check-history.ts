@@ -32,18 +32,22 @@ interface KeyState {
  * (in its run; those of a killed one have ended); within a run each event is the next one in commit order, tried
  * until it succeeds; a later run may begin again with any event that was handled before, and never further on
  * than the first that was not. Each event says the position where it lies.
+ *
+ * @param placeOf what of an event's position the witness knows of
  */
 export function checkHistory(
   committed: readonly CommittedEvent[],
   entries: readonly HistoryEntry[],
+  placeOf: (position: string) => string = (position) => position,
 ): Verdict {
-  const check = new Check(committed);
+  const check = new Check(committed, placeOf);
   for (const entry of entries) check.read(entry);
   return check.verdict();
 }
 
 class Check {
   readonly #committed: readonly CommittedEvent[];
+  readonly #placeOf: (position: string) => string;
   readonly #places = new Map<string, CommittedEvent & { readonly place: number }>();
   readonly #states = new Map<string, KeyState>();
   readonly #succeeded = new Set<string>();
@@ -51,8 +55,9 @@ class Check {
   readonly #redelivered = new Set<string>();
   readonly #violations: string[] = [];
 
-  constructor(committed: readonly CommittedEvent[]) {
+  constructor(committed: readonly CommittedEvent[], placeOf: (position: string) => string) {
     this.#committed = committed;
+    this.#placeOf = placeOf;
     const lengths = new Map<string, number>();
     for (const event of committed) {
       const place = lengths.get(event.key) ?? 0;
@@ -80,7 +85,7 @@ class Check {
       this.#violation(entry, `started while ${state.running.join(', ')} was running`);
     state.running = entry.ids;
     for (const [index, id] of entry.ids.entries()) {
-      this.#checkEvent(entry, id, entry.positions[index]);
+      this.#checkEvent(entry, id, entry.positions[index] ?? '');
       const firstRun = this.#firstRun.get(id) ?? entry.run;
       this.#firstRun.set(id, firstRun);
       if (firstRun < entry.run) this.#redelivered.add(id);
@@ -89,11 +94,11 @@ class Check {
     else this.#checkRetry(entry, state.failed);
   }
 
-  #checkEvent(entry: HistoryEntry, id: string, position: string | undefined): void {
+  #checkEvent(entry: HistoryEntry, id: string, position: string): void {
     const event = this.#places.get(id);
     if (event?.key !== entry.key) this.#violation(entry, `${id} did not commit under this key`);
-    else if (event.position !== position) {
-      this.#violation(entry, `${id} lies at ${event.position} and says ${String(position)}`);
+    else if (event.position !== this.#placeOf(position)) {
+      this.#violation(entry, `${id} lies at ${event.position} and says ${position}`);
     }
   }
 

@@ -23,6 +23,9 @@ export abstract class History {
     return this.#entries;
   }
 
+  /** Takes in what has happened since and was not told. */
+  abstract refresh(): this;
+
   /** The ids that a handler has succeeded for, in any run. */
   get succeeded(): ReadonlySet<string> {
     return this.#succeeded;
@@ -75,6 +78,10 @@ export class MemoryHistory extends History {
     this.add(entry);
     for (const look of this.#waiting) look();
   };
+
+  refresh(): this {
+    return this;
+  }
 
   async until(what: string, condition: () => boolean, deadlineMs = defaultDeadlineMs): Promise<void> {
     if (condition()) return;

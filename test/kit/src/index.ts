@@ -4,27 +4,25 @@ export { FileHistory } from './history-file.js';
 export { History, MemoryHistory, recorded, type HistoryEntry, type Recorder } from './history.js';
 export { commitLsnOf, comparePositions, lsnOf, lsnText } from './lsn.js';
 export { testMysqlDatabase, type TestMysqlDatabase } from './mysql-fixture.js';
-export { MysqlCommitWitness, witnessed } from './mysql-commit-witness.js';
+export { MysqlCommitWitness, mysqlPlaceOf } from './mysql-commit-witness.js';
+export { MysqlOutboxSession } from './mysql-outbox-session.js';
 export {
   createMysqlOutbox,
   insertMysqlRows,
   mysqlOutboxSource,
   type MysqlOutboxSource,
 } from './mysql-outbox.js';
-export { MysqlSessions, type MysqlSession, type MysqlSessionKind } from './mysql-sessions.js';
-export { MysqlOutboxWriters } from './mysql-writers.js';
+export { MysqlTestOutbox } from './mysql-test-outbox.js';
+export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
+export type { OutboxSession } from './outbox-session.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
-export {
-  createOutbox,
-  insertRows,
-  outboxSource,
-  rowsInTurn,
-  rowsOf,
-  type OutboxRow,
-  type OutboxSource,
-} from './outbox.js';
 export type { OffsetsChoice, ProcessReport } from './pipeline-process-protocol.js';
 export { PipelineProcess, PipelineRuns, type ProcessExit } from './pipeline-process.js';
+export type { PipelineSessionKind, PipelineSessions } from './pipeline-sessions.js';
+export { PostgresCommitWitness, type PostgresTransaction } from './postgres-commit-witness.js';
+export { PostgresOutboxSession } from './postgres-outbox-session.js';
+export { createOutbox, insertRows, outboxSource, type OutboxSource } from './postgres-outbox.js';
+export { PostgresTestOutbox } from './postgres-test-outbox.js';
 export { testDatabase, type TestDatabase } from './postgres-fixture.js';
 export { testRedis, type TestRedis } from './redis-fixture.js';
 export {
@@ -37,6 +35,8 @@ export { ServersOnDemand, type MysqlServerKind } from './servers-on-demand.js';
 export { startTestServers, type TestServers } from './servers.js';
 export { TcpProxy, type SessionKind } from './tcp-proxy.js';
 export { TestLog } from './test-log.js';
+export { databaseKinds, testOutbox, type DatabaseKind } from './open-test-outbox.js';
+export { TestOutbox, type LogRelease, type SourceTuning } from './test-outbox.js';
 export { uniqueName } from './unique-name.js';
 export { uniqueServerId } from './unique-server-id.js';
 export { waitUntil, watchFor, type WaitOptions } from './wait-until.js';

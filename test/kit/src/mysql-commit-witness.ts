@@ -1,14 +1,12 @@
 import type { RowDataPacket } from 'mysql2/promise';
-import type { CommittedEvent } from './commit-witness.js';
-import type { HistoryEntry } from './history.js';
+import { CommitWitness, type CommittedTransaction } from './commit-witness.js';
 import type { TestMysqlDatabase } from './mysql-fixture.js';
 
 /**
- * What committed, in commit order, by the server's own word: SHOW BINLOG EVENTS, with the statements whose tokens
- * tell which rows of the table are theirs. It shares no code with what is tested, and knows also of commits whose
- * answer never arrived. An event's position here is `<GTID>#<ordinal in the transaction>`: see `witnessed`.
+ * SHOW BINLOG EVENTS, with the statements whose tokens tell which rows of the table are theirs. Positions are
+ * `<file>:<offset of the transaction>/<GTID>#<ordinal in the transaction>`.
  */
-export class MysqlCommitWitness {
+export class MysqlCommitWitness extends CommitWitness {
   readonly #db: TestMysqlDatabase;
   readonly #start: { readonly file: string; readonly offset: number };
 
@@ -23,53 +21,54 @@ export class MysqlCommitWitness {
   }
 
   private constructor(db: TestMysqlDatabase, start: { readonly file: string; readonly offset: number }) {
+    super();
     this.#db = db;
     this.#start = start;
   }
 
-  /** All rows up to now. */
-  async events(): Promise<CommittedEvent[]> {
+  async transactions(): Promise<readonly CommittedTransaction[]> {
     const rows = await this.#rowsByToken();
-    const events: CommittedEvent[] = [];
-    for (const { gtid, tokens } of await this.#transactions()) {
-      const own = tokens.flatMap((token) => rows.get(token) ?? []);
-      for (const [index, row] of own.entries())
-        events.push({ ...row, position: `${gtid}#${String(index + 1)}` });
-    }
-    return events;
+    return (await this.#committed()).map(({ place, tokens }) => ({
+      events: tokens
+        .flatMap((token) => rows.get(token) ?? [])
+        .map((row, index) => ({ ...row, position: `${place}#${String(index + 1)}` })),
+    }));
   }
 
-  /** Those that committed, with the tokens of their statements in order. */
-  async #transactions(): Promise<{ gtid: string; tokens: string[] }[]> {
-    const committed: { gtid: string; tokens: string[] }[] = [];
-    let open = { gtid: '', tokens: [] as string[] };
-    for await (const { type, info } of this.#log()) {
-      const gtid = /GTID_NEXT= '([^']+)'|GTID ([\d-]+)/.exec(info);
+  /** Those that committed and wrote to the outbox, with the tokens of their statements in order. */
+  async #committed(): Promise<{ place: string; tokens: string[] }[]> {
+    const committed: { place: string; tokens: string[] }[] = [];
+    let open = { place: '', tokens: [] as string[] };
+    for await (const { type, at, info } of this.#log()) {
       if (/^gtid/i.test(type)) {
-        open = { gtid: gtid?.[1] ?? gtid?.[2] ?? '', tokens: [] };
+        const gtid = /GTID_NEXT= '([^']+)'|GTID ([\d-]+)/.exec(info);
+        open = { place: `${at}/${gtid?.[1] ?? gtid?.[2] ?? ''}`, tokens: [] };
       } else if (/^(rows_query|annotate_rows)$/i.test(type)) {
         const token = /token ([0-9a-f-]{36})/.exec(info)?.[1];
         if (token !== undefined) open.tokens.push(token);
       } else if (type === 'Xid' || (type === 'Query' && info === 'COMMIT')) {
-        committed.push(open);
+        if (open.tokens.length > 0) committed.push(open);
       }
     }
     return committed;
   }
 
-  async *#log(): AsyncGenerator<{ type: string; info: string }> {
+  async *#log(): AsyncGenerator<{ type: string; at: string; info: string }> {
     const [files] = await this.#db.pool.query<RowDataPacket[]>('SHOW BINARY LOGS');
     const names = files.map((row) => String(row['Log_name']));
     for (const name of names.slice(names.indexOf(this.#start.file))) {
       const from = name === this.#start.file ? ` FROM ${String(this.#start.offset)}` : '';
       const [events] = await this.#db.pool.query<RowDataPacket[]>(`SHOW BINLOG EVENTS IN ?${from}`, [name]);
-      for (const event of events) yield { type: String(event['Event_type']), info: String(event['Info']) };
+      for (const event of events) {
+        const at = `${name}:${String(event['Pos'])}`;
+        yield { type: String(event['Event_type']), at, info: String(event['Info']) };
+      }
     }
   }
 
   async #rowsByToken(): Promise<Map<string, { id: string; key: string }[]>> {
     const [rows] = await this.#db.pool.query<RowDataPacket[]>(
-      'SELECT CAST(id AS CHAR) AS id, `key`, token FROM outbox ORDER BY outbox.id',
+      'SELECT CAST(id AS CHAR) AS id, `key`, token FROM outbox ORDER BY place',
     );
     const byToken = new Map<string, { id: string; key: string }[]>();
     for (const row of rows) {
@@ -81,13 +80,20 @@ export class MysqlCommitWitness {
   }
 }
 
-/** A history whose positions are those of the witness: `<server>;<file>;<ordinal>;<gtid>;…` as `<gtid>#<ordinal>`. */
-export function witnessed(entries: readonly HistoryEntry[]): HistoryEntry[] {
-  return entries.map((entry) => ({
-    ...entry,
-    positions: entry.positions.map((position) => {
-      const [, , ordinal = '', gtid = ''] = position.split(';');
-      return `${gtid}#${ordinal}`;
-    }),
-  }));
+/** A position of the source, `<server>;<file>:<offset>:<…>;<ordinal>;<gtid>;…`, in the words of the witness. */
+export function mysqlPlaceOf(position: string): string {
+  const [, at = '', ordinal = '', gtid = ''] = position.split(';');
+  const [file = '', offset = ''] = at.split(':');
+  return `${file}:${offset}/${gtid}#${ordinal}`;
+}
+
+/** Orders two of these, by file, offset and ordinal: negative, zero or positive. */
+export function compareMysqlPlaces(a: string, b: string): number {
+  const parts = (place: string): [string, number, number] => {
+    const [, file = '', offset = '', ordinal = ''] = /^(.*):(\d+)\/.*#(\d+)$/.exec(place) ?? [];
+    return [file, Number(offset), Number(ordinal)];
+  };
+  const [[fileA, offsetA, ordinalA], [fileB, offsetB, ordinalB]] = [parts(a), parts(b)];
+  if (fileA !== fileB) return fileA < fileB ? -1 : 1;
+  return offsetA - offsetB || ordinalA - ordinalB;
 }

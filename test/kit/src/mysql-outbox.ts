@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type mysql from 'mysql2/promise';
 import type { TestMysqlDatabase } from './mysql-fixture.js';
-import type { OutboxRow } from './outbox.js';
+import type { OutboxRow } from './outbox-row.js';
 
 /** What mysql({ … }) needs to read the outbox of a test: plain data, so that it can go to another process. */
 export interface MysqlOutboxSource {
@@ -24,7 +24,7 @@ export async function createMysqlOutbox(db: TestMysqlDatabase): Promise<MysqlOut
   }
   await db.pool.query(
     `CREATE TABLE outbox (id bigint AUTO_INCREMENT PRIMARY KEY, \`key\` varchar(255) NOT NULL, payload longtext,
-       token varchar(64) NOT NULL)`,
+       token varchar(64) NOT NULL, place int NOT NULL)`,
   );
   return mysqlOutboxSource(db.url);
 }
@@ -36,8 +36,8 @@ export function mysqlOutboxSource(url: string): MysqlOutboxSource {
 
 /**
  * Inserts rows with one statement; resolves with their ids, in the order in which they were inserted. The statement
- * carries a token, which the rows have too: the binlog can have the text of statements beside their rows, and a
- * MysqlCommitWitness reads it there.
+ * carries a token, which the rows have too, beside their places in it: the binlog can have the text of statements
+ * beside their rows, and a MysqlCommitWitness reads it there.
  */
 export async function insertMysqlRows(
   client: Pick<mysql.Connection, 'query'>,
@@ -45,9 +45,9 @@ export async function insertMysqlRows(
 ): Promise<string[]> {
   const token = randomUUID();
   const [result] = await client.query<mysql.ResultSetHeader>(
-    `INSERT /* token ${token} */ INTO outbox (\`key\`, payload, token) VALUES ?`,
-    [rows.map(({ key, payload }) => [key, payload ?? null, token])],
+    `INSERT /* token ${token} */ INTO outbox (id, \`key\`, payload, token, place) VALUES ?`,
+    [rows.map(({ id, key, payload }, place) => [id ?? null, key, payload ?? null, token, place])],
   );
-  // Ids of a statement that says how many rows it has are consecutive.
-  return rows.map((_, index) => String(result.insertId + index));
+  // The ids that a statement makes are consecutive, when it says how many rows it has.
+  return rows.map(({ id }, index) => id ?? String(result.insertId + index));
 }

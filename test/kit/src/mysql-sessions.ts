@@ -1,33 +1,42 @@
+import { createHash } from 'node:crypto';
 import type { RowDataPacket } from 'mysql2/promise';
 import type { TestMysqlDatabase } from './mysql-fixture.js';
+import type { PipelineSessionKind, PipelineSessions } from './pipeline-sessions.js';
+import { waitUntil } from './wait-until.js';
 
-/** What a source has a connection for. */
-export type MysqlSessionKind = 'dump' | 'lock' | 'query';
-
-export interface MysqlSession {
+interface MysqlSession {
   readonly id: number;
-  readonly kind: MysqlSessionKind;
+  readonly kind: PipelineSessionKind;
 }
 
 /** The connections that the code under test has: those of the test's user that its pool did not open. */
 export class MysqlSessions {
   readonly #db: TestMysqlDatabase;
-  readonly #lock: string;
   readonly #own = new Set<number>();
 
-  /** @param lock the name of the lock by which the source owns its pipeline */
-  constructor(db: TestMysqlDatabase, lock: string) {
+  /** Before the pool opens its first connection. */
+  constructor(db: TestMysqlDatabase) {
     this.#db = db;
-    this.#lock = lock;
     db.pool.on('connection', (connection) => void this.#own.add(connection.threadId));
     db.pool.on('acquire', (connection) => void this.#own.add(connection.threadId));
   }
 
-  async list(): Promise<MysqlSession[]> {
+  /** @param pipeline whose lock is the owner's */
+  of(pipeline: string): PipelineSessions {
+    const lock = lockName(`${this.#db.name}.outbox`, pipeline);
+    return {
+      end: (...kinds) => this.#end(lock, kinds),
+      untilNobodyOwns: async () => {
+        await this.#db.waitFor(`nobody owns ${pipeline}`, 'SELECT is_free_lock(?)', [lock]);
+      },
+    };
+  }
+
+  async #list(lock: string): Promise<MysqlSession[]> {
     const [rows] = await this.#db.pool.query<RowDataPacket[]>(
       `SELECT id, command, id = coalesce(is_used_lock(?), 0) AS has_lock
        FROM information_schema.processlist WHERE user = ?`,
-      [this.#lock, this.#db.name],
+      [lock, this.#db.name],
     );
     return rows
       .map((row) => ({
@@ -38,19 +47,29 @@ export class MysqlSessions {
       .filter(({ id }) => !this.#own.has(id))
       .map(({ id, command, row }) => ({
         id,
-        kind: command.startsWith('Binlog Dump') ? 'dump' : Number(row['has_lock']) === 1 ? 'lock' : 'query',
+        kind: command.startsWith('Binlog Dump') ? 'log' : Number(row['has_lock']) === 1 ? 'owner' : 'query',
       }));
   }
 
-  /** Ends those of these kinds; resolves with how many there were. */
-  async kill(...kinds: readonly MysqlSessionKind[]): Promise<number> {
-    const ended = (await this.list()).filter(({ kind }) => kinds.includes(kind));
+  async #end(lock: string, kinds: readonly PipelineSessionKind[]): Promise<void> {
     const noSuchThread = 1094;
-    for (const { id } of ended) {
+    const sessions = await waitUntil(`there are sessions of the kinds ${kinds.join(', ')}`, async () => {
+      const list = await this.#list(lock);
+      return kinds.every((wanted) => list.some(({ kind }) => kind === wanted)) ? list : null;
+    });
+    for (const { id } of sessions.filter(({ kind }) => kinds.includes(kind))) {
       await this.#db.pool.query(`KILL ${String(id)}`).catch((error: unknown) => {
         if ((error as { errno?: number }).errno !== noSuchThread) throw error;
       });
     }
-    return ended.length;
   }
+}
+
+/**
+ * The lock by which a source owns its pipeline. Known here once more on purpose: processes of two versions must keep
+ * each other out while one replaces the other, so the name can't change.
+ */
+function lockName(table: string, pipeline: string): string {
+  const hash = createHash('sha256').update(`${table}/${pipeline}`).digest('hex').slice(0, 24);
+  return `strandline/${pipeline}/${hash}`;
 }

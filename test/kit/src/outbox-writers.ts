@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type { OutboxSession } from './outbox-session.js';
 
 export interface WriterOptions {
   /** Transactions that are open at once. Default 4. */
@@ -21,14 +21,14 @@ export interface WriterOptions {
  * some rows with one statement, lingers, and commits or rolls back.
  */
 export class OutboxWriters implements AsyncDisposable {
-  readonly #url: string;
+  readonly #connect: () => Promise<OutboxSession>;
   readonly #options: Required<WriterOptions>;
   readonly #loops: Promise<void>[];
   #stopped = false;
   #committed = 0;
 
-  constructor(url: string, options: WriterOptions = {}) {
-    this.#url = url;
+  constructor(connect: () => Promise<OutboxSession>, options: WriterOptions = {}) {
+    this.#connect = connect;
     this.#options = { writers: 4, keys: 20, linger: 3, rows: 5, rollbacks: 0.1, tolerant: false, ...options };
     this.#loops = Array.from({ length: this.#options.writers }, () => this.#write());
     for (const loop of this.#loops) loop.catch(() => undefined); // told by stop()
@@ -53,7 +53,8 @@ export class OutboxWriters implements AsyncDisposable {
   async #write(): Promise<void> {
     while (!this.#stopped) {
       try {
-        await this.#writeOnOneConnection();
+        await using session = await this.#connect();
+        while (!this.#stopped) this.#committed += await this.#transaction(session);
       } catch (error) {
         if (!this.#options.tolerant) throw error;
         await sleep(20);
@@ -61,28 +62,15 @@ export class OutboxWriters implements AsyncDisposable {
     }
   }
 
-  async #writeOnOneConnection(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'test-kit writer' });
-    client.on('error', () => undefined); // the next query says so too
-    await client.connect();
-    try {
-      while (!this.#stopped) this.#committed += await this.#transaction(client);
-    } finally {
-      await client.end();
-    }
-  }
-
-  async #transaction(client: pg.Client): Promise<number> {
+  async #transaction(session: OutboxSession): Promise<number> {
     const { rows, linger, rollbacks, keys } = this.#options;
     const count = 1 + Math.floor(Math.random() * rows);
     const rollsBack = Math.random() < rollbacks;
-    await client.query('BEGIN');
-    await client.query(
-      `INSERT INTO outbox (key) SELECT 'k' || floor(random() * $2)::int FROM generate_series(1, $1::int)`,
-      [count, keys],
-    );
+    const key = (): string => `k${String(Math.floor(Math.random() * keys))}`;
+    await session.begin();
+    await session.insert(Array.from({ length: count }, () => ({ key: key() })));
     if (linger > 0) await sleep(Math.random() * linger);
-    await client.query(rollsBack ? 'ROLLBACK' : 'COMMIT');
+    await (rollsBack ? session.rollback() : session.commit());
     return rollsBack ? 0 : count;
   }
 }

@@ -1,11 +1,8 @@
 import {
   definePipeline,
   fileOffsets,
-  mysql,
-  postgres,
   redisOffsets,
   type OffsetStore,
-  type Source,
   type StrandlineError,
 } from 'strandline';
 import { historyWriter } from './history-file.js';
@@ -14,10 +11,10 @@ import {
   type FromProcess,
   type OffsetsChoice,
   type PipelineProcessOptions,
-  type SourceChoice,
   type ToProcess,
 } from './pipeline-process-protocol.js';
 import { ScriptedHandler } from './scripted-handler.js';
+import { sourceOf } from './source-choice.js';
 
 /** The process that tests kill: a pipeline as a user would write it, whose handler writes down what it does. */
 const options = JSON.parse(process.env[optionsVariable] ?? '') as PipelineProcessOptions;
@@ -31,29 +28,16 @@ function observe(): void {
   mostBytes = Math.max(mostBytes, bytes);
 }
 
-const common = {
+const pipeline = definePipeline({
   name: options.name,
   source: sourceOf(options.source),
   offsets: offsetStore(options.offsets),
   ...options.tuning,
-};
-const pipeline =
-  options.batch === undefined
-    ? definePipeline({
-        ...common,
-        handle: (event, ctx) => {
-          observe();
-          return handler.handle(event, ctx);
-        },
-      })
-    : definePipeline({
-        ...common,
-        batch: options.batch,
-        handle: (events, ctx) => {
-          observe();
-          return handler.handleBatch(events, ctx);
-        },
-      });
+  handle: (event, ctx) => {
+    observe();
+    return handler.handle(event, ctx);
+  },
+});
 
 // A test that ends, however it ends, closes the channel: no process of it stays behind.
 process.on('disconnect', () => process.exit(1));
@@ -92,10 +76,6 @@ try {
   end(null);
 } catch (error) {
   end(error);
-}
-
-function sourceOf(choice: SourceChoice): Source {
-  return 'mysql' in choice ? mysql(choice.mysql) : postgres(choice);
 }
 
 function offsetStore(choice: OffsetsChoice): OffsetStore {

@@ -11,10 +11,10 @@ export type OffsetsChoice =
       readonly commandTimeout?: number;
     };
 
-/** Which source, as plain data: the options of postgres({ … }), or of mysql({ … }) under that name. */
-export type SourceChoice = PostgresOptions | { readonly mysql: MysqlOptions };
+/** Which source, as plain data: what is called, and with what. */
+export type SourceChoice = { readonly postgres: PostgresOptions } | { readonly mysql: MysqlOptions };
 
-type TuningField = 'concurrency' | 'retry' | 'window' | 'commitInterval' | 'drainTimeout';
+type TuningField = 'concurrency' | 'retry' | 'window' | 'commitInterval';
 
 /** A pipeline as plain data: what its process is told. */
 export interface PipelineProcessOptions {
@@ -22,8 +22,6 @@ export interface PipelineProcessOptions {
   readonly source: SourceChoice;
   readonly offsets: OffsetsChoice;
   readonly tuning?: Pick<PipelineOptions, TuningField>;
-  /** With it the handler takes batches. */
-  readonly batch?: { readonly max: number };
   readonly behaviour?: HandlerBehaviour;
   /** File that the handlers' doings are appended to. */
   readonly history: string;

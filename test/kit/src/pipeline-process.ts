@@ -12,6 +12,7 @@ import {
   type ProcessReport,
   type ToProcess,
 } from './pipeline-process-protocol.js';
+import type { SourceTuning, TestOutbox } from './test-outbox.js';
 import { waitUntil } from './wait-until.js';
 
 /** Started by plain Node, so it must be the compiled file even when tests import the sources. */
@@ -154,27 +155,40 @@ export class PipelineProcess implements AsyncDisposable {
   }
 }
 
-type Template = Omit<PipelineProcessOptions, 'history' | 'run' | 'offsets'>;
+type Template = Omit<PipelineProcessOptions, 'history' | 'run' | 'offsets' | 'source'>;
+
+interface Choices {
+  /** On top of what the outbox needs. */
+  readonly source?: SourceTuning;
+  /** By default a file, in a folder that goes with the test. */
+  readonly offsets?: OffsetsChoice;
+}
 
 /** One pipeline over several lives of its process. They share an offset and a history. */
 export class PipelineRuns implements AsyncDisposable {
   readonly history: FileHistory;
   readonly offsets: OffsetsChoice;
-  readonly #template: Template;
+  readonly #template: Template & Pick<PipelineProcessOptions, 'source'>;
   readonly #directory: string;
   readonly #processes: PipelineProcess[] = [];
 
-  /** @param offsets by default a file, in a folder that goes with the test */
-  static async prepare(template: Template, offsets?: OffsetsChoice): Promise<PipelineRuns> {
+  static async prepare(
+    outbox: Pick<TestOutbox, 'sourceChoice'>,
+    { source, offsets, ...template }: Template & Choices,
+  ): Promise<PipelineRuns> {
     const directory = await mkdtemp(path.join(tmpdir(), 'strandline-test-'));
     return new PipelineRuns(
-      template,
+      { ...template, source: outbox.sourceChoice(source) },
       directory,
       offsets ?? { kind: 'file', directory: path.join(directory, 'offsets') },
     );
   }
 
-  private constructor(template: Template, directory: string, offsets: OffsetsChoice) {
+  private constructor(
+    template: Template & Pick<PipelineProcessOptions, 'source'>,
+    directory: string,
+    offsets: OffsetsChoice,
+  ) {
     this.#template = template;
     this.#directory = directory;
     this.offsets = offsets;

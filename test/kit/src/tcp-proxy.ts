@@ -20,6 +20,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #frozenFromNowOn = false;
+  #accepted = 0;
   #doomed: { connection: number; readonly chunks: number } | null = null;
 
   static async start(targetUrl: string): Promise<TcpProxy> {
@@ -43,6 +44,11 @@ export class TcpProxy implements AsyncDisposable {
     url.hostname = '127.0.0.1';
     url.port = String(typeof address === 'object' ? address?.port : '');
     return url.href;
+  }
+
+  /** Connections so far. */
+  get accepted(): number {
+    return this.#accepted;
   }
 
   /** Forwards nothing more on the connections of this kind that are open now; newer ones work. */
@@ -80,6 +86,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #accept(client: Socket): void {
+    this.#accepted += 1;
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
     const pair: Pair = { client, server, isReplication: false, frozen: this.#frozenFromNowOn };
     this.#pairs.add(pair);

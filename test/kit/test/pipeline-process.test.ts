@@ -10,7 +10,12 @@ test('the process of a pipeline ends with its test, also while it tries to start
   const options = {
     name: 'orphan',
     // Nobody listens there, and the process that asks has ten seconds to find out.
-    source: { url: 'postgres://nobody@192.0.2.1:1/none', outbox: { table: 'outbox', id: 'id', key: 'key' } },
+    source: {
+      postgres: {
+        url: 'postgres://nobody@192.0.2.1:1/none',
+        outbox: { table: 'outbox', id: 'id', key: 'key' },
+      },
+    },
     offsets: { kind: 'file', directory: '/nonexistent' },
     history: '/dev/null',
     run: 1,

@@ -1,7 +1,72 @@
 import type { Offset } from '@strandline/core';
-import { createOutbox, insertRows, rowsOf, testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
+import {
+  createOutbox,
+  insertRows,
+  outboxSource,
+  rowsInTurn,
+  rowsOf,
+  TcpProxy,
+  testDatabase,
+  TestLog,
+  waitUntil,
+} from '@strandline/test-kit';
 import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { App } from './source-app.js';
+
+describe('without a standby', () => {
+  test('a second process is refused, by the name of the first; when that has stopped it starts', async () => {
+    await using app = await App.create();
+    const first = await app.start();
+    const refused = await app.refusal(app.pipeline({ standby: 'fail' }));
+    expect(refused).toMatchObject({ code: 'PG_SLOT_IN_USE' });
+    expect(refused.message).toMatch(/is being read by strandline\/app\/[0-9a-f]{8} \(pid \d+\)/);
+    const ids = await insertRows(app.db.pool, rowsOf('a'));
+    await app.untilHandled(1);
+    expect(first.status().state).toBe('running');
+    await app.stop(first);
+    const second = await app.start({ standby: 'fail' });
+    ids.push(...(await insertRows(app.db.pool, rowsOf('b'))));
+    await app.untilHandled(2);
+    expect(app.ids).toEqual(ids);
+    await app.stop(second);
+  });
+});
+
+describe('a session of one’s own that the server still believes in', () => {
+  test('is ended and replaced by its own process; nothing comes twice', async () => {
+    await using app = await App.create();
+    await using proxy = await TcpProxy.start(app.db.url);
+    const { url } = outboxSource(app.db, proxy.url);
+    const owner = await app.start({ url, silenceTimeout: 1_000, reconnect: { initialDelay: 10 } });
+    const ids = await insertRows(app.db.pool, rowsInTurn(20, 4));
+    await app.untilHandled(20);
+    const { pid: stale } = await walsender(app);
+    proxy.freeze();
+    ids.push(...(await insertRows(app.db.pool, rowsInTurn(20, 4))));
+    await app.untilHandled(40);
+    const { pid, name } = await walsender(app);
+    expect(pid).not.toBe(stale);
+    expect(name).toMatch(/^strandline\/app\//);
+    expect(owner.status()).toMatchObject({ state: 'running', epoch: 1, source: { reconnects: 1 } });
+    await app.db.waitFor(
+      'the stale session is gone',
+      'SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)',
+      [stale],
+    );
+    await app.stop(owner);
+    expect(app.ids.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+  });
+
+  async function walsender(app: App): Promise<{ pid: number; name: string }> {
+    const { rows } = await app.db.pool.query<{ pid: number; name: string }>(
+      `SELECT pid, application_name AS name FROM pg_stat_activity
+       WHERE pid = (SELECT active_pid FROM pg_replication_slots WHERE slot_name = $1)`,
+      [app.source.slot],
+    );
+    return rows[0] ?? expect.fail('nobody reads the slot');
+  }
+});
 
 test('a process that comes back when another one has taken over, and read on, stands by', async () => {
   await using db = await testDatabase();
