@@ -61,17 +61,20 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
     });
   }
 
+  /** Adds the next event of a transaction. */
   event(event: Event, context: Context): void {
-    const last = this.#parts.at(-1);
-    if (last?.context === context && last.passed === null) {
-      last.count += 1;
-      last.bytes += event.bytes;
-    } else {
-      this.#parts.push({ context, count: 1, bytes: event.bytes, passed: null });
-    }
     this.#events.push(event);
-    this.#bytes += event.bytes;
-    this.wake();
+    this.#count(1, event.bytes, context);
+  }
+
+  /** Adds the next events of one transaction, in their order. */
+  events(events: readonly Event[], context: Context): void {
+    let bytes = 0;
+    for (const event of events) {
+      this.#events.push(event);
+      bytes += event.bytes;
+    }
+    this.#count(events.length, bytes, context);
   }
 
   /** Everything up to `place` has come. The context is that of the transaction which ends there, if one does. */
@@ -121,6 +124,18 @@ export class Pending<Event extends OutboxEvent, Context extends object, Place> {
     this.#events = [];
     this.#parts = [];
     this.#bytes = 0;
+  }
+
+  #count(events: number, bytes: number, context: Context): void {
+    this.#bytes += bytes;
+    const last = this.#parts.at(-1);
+    if (last?.context === context && last.passed === null) {
+      last.count += events;
+      last.bytes += bytes;
+    } else {
+      this.#parts.push({ context, count: events, bytes, passed: null });
+    }
+    this.wake();
   }
 
   /** Makes `arrival` resolve though nothing has come: there is news of another kind. */

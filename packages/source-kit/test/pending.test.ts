@@ -85,7 +85,8 @@ describe('what was decoded and not handed over', () => {
       { events: [], visible: true },
       { events: [], visible: false },
     ];
-    for (const context of [first, first, second]) pending.event(eventOf('x'), context);
+    pending.events([eventOf('x'), eventOf('x')], first);
+    pending.event(eventOf('x'), second);
     expect(pending.full).toBe(true);
     pending.take(isVisible);
     expect([pending.full, pending.roomy]).toEqual([false, false]);

@@ -11,13 +11,13 @@ import type {
 } from './binlog-events.js';
 import { EVENT_TYPES } from './binlog-events.js';
 import type { MysqlEvent, TransactionContext } from './event.js';
-import { Group, type HeldRow } from './group.js';
+import { Group, type HeldRows } from './group.js';
 import { History, type Flavour } from './gtids.js';
 import { changedByStatement, incident, partialImage, unknownEvent, unproven } from './log-errors.js';
 import { formatPosition, WHOLE, type FilePosition } from './position.js';
 import { PreparedTransactions, type Prepared } from './prepared.js';
 import { bare, isSame, type Decision, type GroupPlace, type Reading } from './reading.js';
-import type { RowMapper } from './row-mapper.js';
+import type { LogRow, RowMapper } from './row-mapper.js';
 import { canonicalXid, readStatement, type Statement } from './statements.js';
 import { DecidedPositions, FilePlace, placeOf, TransactionPositions } from './transaction-position.js';
 
@@ -39,7 +39,8 @@ export interface AssemblerOptions {
 }
 
 export interface AssemblerSink {
-  event(event: MysqlEvent, context: TransactionContext): void;
+  /** Rows of one transaction, in their order. */
+  events(events: readonly MysqlEvent[], context: TransactionContext): void;
   /** Everything up to here has been handed over: up to the end of a transaction, or a place between two. */
   passed(place: PassedPlace): void;
   /** The dump is of no more use: the log must be read elsewhere. */
@@ -192,13 +193,15 @@ export class Assembler {
   }
 
   /** Rows of a transaction that is known to have committed. */
-  #handOn(group: Group, mapper: RowMapper, rows: readonly HeldRow['row'][]): void {
+  #handOn(group: Group, mapper: RowMapper, rows: readonly LogRow[]): void {
     const decision = group.proven?.decision ?? null;
     this.#context ??=
       decision === null ? this.#positionsOf(group) : new DecidedPositions(this.#options.server, decision);
+    const events: MysqlEvent[] = [];
     for (const row of rows) {
-      if (group.counts()) this.#sink.event(mapper.toEvent(row, this.#context, group.count), this.#context);
+      if (group.counts()) events.push(mapper.toEvent(row, this.#context, group.count));
     }
+    if (events.length > 0) this.#sink.events(events, this.#context);
   }
 
   #query(event: QueryEvent): void {
@@ -362,13 +365,12 @@ export class Assembler {
   }
 
   /** Hands over rows that committed. */
-  #handOver(rows: readonly HeldRow[], context: TransactionContext): void {
-    if (this.#known) return;
-    let ordinal = 0;
-    for (const { mapper, row } of rows) {
-      ordinal += 1;
-      this.#sink.event(mapper.toEvent(row, context, ordinal), context);
-    }
+  #handOver(held: readonly HeldRows[], context: TransactionContext): void {
+    if (this.#known || held.length === 0) return;
+    const events: MysqlEvent[] = [];
+    for (const { mapper, rows } of held)
+      for (const row of rows) events.push(mapper.toEvent(row, context, events.length + 1));
+    this.#sink.events(events, context);
   }
 
   /** @param place of its end, where its rows were handed over with that */

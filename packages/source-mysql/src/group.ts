@@ -1,15 +1,15 @@
 import type { HistoryMark } from './gtids.js';
 import type { FilePosition } from './position.js';
 import type { Dropped, GroupPlace, Proven } from './reading.js';
-import type { RowMapper } from './row-mapper.js';
+import type { LogRow, RowMapper } from './row-mapper.js';
 
 /** Rows of transactions whose end was not read yet, held in memory; what has more is read again once it is proven. */
 export const HELD = { rows: 4_096, bytes: 16 * 1024 * 1024 };
 
-/** A row of the outbox as the library decoded it, and what makes an event of it. */
-export interface HeldRow {
+/** Rows of the outbox as the library decoded them, of one event of the log, and what makes events of them. */
+export interface HeldRows {
   readonly mapper: RowMapper;
-  readonly row: Readonly<Record<string, unknown>>;
+  readonly rows: readonly LogRow[];
 }
 
 interface Savepoint {
@@ -20,7 +20,7 @@ interface Savepoint {
 /** One transaction, or one statement that stands alone, as far as it was read. */
 export class Group implements GroupPlace {
   /** Its rows so far that are not rolled back; empty once they are too many. */
-  readonly rows: HeldRow[] = [];
+  readonly rows: HeldRows[] = [];
   /** It has more rows than are held. */
   overflown = false;
   /** Rows that are not rolled back. */
@@ -66,14 +66,14 @@ export class Group implements GroupPlace {
   }
 
   /** Holds the rows of one event, of so many bytes. */
-  hold(mapper: RowMapper, rows: readonly HeldRow['row'][], bytes: number): void {
+  hold(mapper: RowMapper, rows: readonly LogRow[], bytes: number): void {
     this.read += rows.length;
     this.count += rows.length;
     this.#bytes += bytes;
     if (this.overflown) return;
-    this.overflown = this.rows.length + rows.length > HELD.rows || this.#bytes > HELD.bytes;
+    this.overflown = this.count > HELD.rows || this.#bytes > HELD.bytes;
     if (this.overflown) this.rows.length = 0;
-    else for (const row of rows) this.rows.push({ mapper, row });
+    else this.rows.push({ mapper, rows });
   }
 
   savepoint(name: string): void {
@@ -87,8 +87,10 @@ export class Group implements GroupPlace {
     if (savepoint === undefined) return false;
     this.#dropped ??= [];
     this.#dropped.push([savepoint.read, this.read]);
+    // A savepoint stands between two events.
+    let excess = this.count - savepoint.count;
+    while (excess > 0 && !this.overflown) excess -= this.rows.pop()?.rows.length ?? excess;
     this.count = savepoint.count;
-    if (!this.overflown) this.rows.length = savepoint.count;
     return true;
   }
 

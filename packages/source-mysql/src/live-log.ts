@@ -102,8 +102,8 @@ export class LiveLog {
         },
       },
       {
-        event: (event, context) => {
-          pending.event(event, context);
+        events: (events, context) => {
+          pending.events(events, context);
         },
         passed: (place) => {
           pending.passed(place, null);

@@ -1,4 +1,4 @@
-import { HELD, type Group, type HeldRow } from './group.js';
+import { HELD, type Group, type HeldRows } from './group.js';
 import type { HistoryMark } from './gtids.js';
 import type { LogPlace } from './log-place.js';
 import type { Dropped, GroupPlace } from './reading.js';
@@ -7,7 +7,7 @@ import { placeOf } from './transaction-position.js';
 /** An XA transaction that was prepared and is not decided yet. */
 export interface Prepared extends GroupPlace {
   /** Null when there are too many to hold. */
-  readonly rows: readonly HeldRow[] | null;
+  readonly rows: readonly HeldRows[] | null;
   readonly dropped: Dropped;
   readonly count: number;
   readonly before: HistoryMark | null;

@@ -28,7 +28,7 @@ export function fieldOf(index: number): string {
 type Read<Row> = (column: MappedColumn, row: Row) => string | null;
 
 /** A row as the library decodes it from the log: values by the names that `tune` gives their columns. */
-type LogRow = Readonly<Record<string, unknown>>;
+export type LogRow = Readonly<Record<string, unknown>>;
 
 /** A row of a query: the cells of the columns that are mapped. */
 type QueryRow = ReadonlyMap<number, Buffer | null>;

@@ -43,7 +43,7 @@ function assemble(): { assembler: Assembler; passed: string[]; read: (bytes: num
     statement: () => undefined,
   };
   const assembler = new Assembler(options, {
-    event: () => undefined,
+    events: () => undefined,
     passed: (place: PassedPlace) => passed.push(place.position(WHOLE)),
     readAgain: () => undefined,
   });
