@@ -17,8 +17,8 @@ const alias = {
   strandline: source('packages/strandline'),
 };
 
-/** Suites that need a MySQL or a MariaDB: `npm run test:mysql`, until that source is finished. */
-const mysql = ['**/mysql*.test.ts', '**/source-mysql.test.ts'];
+/** Suites of the fixtures themselves, which start servers of their own. */
+const fixtures = 'test/kit/test/*fixture*.test.ts';
 
 export default defineConfig({
   resolve: { alias },
@@ -33,7 +33,7 @@ export default defineConfig({
             'test/kit/test/**/*.test.ts',
             'test/architecture/**/*.test.ts',
           ],
-          exclude: ['test/kit/test/mysql*.test.ts'],
+          exclude: [fixtures],
         },
       },
       {
@@ -48,8 +48,8 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'servers',
-          include: ['infra/servers/test/**/*.test.ts'],
-          exclude: mysql,
+          include: ['infra/servers/test/**/*.test.ts', fixtures],
+          globalSetup: ['test/kit/src/global-setup-downloads.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
@@ -59,19 +59,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
-          exclude: mysql,
           globalSetup: ['test/kit/src/global-setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        resolve: { alias },
-        test: {
-          name: 'mysql',
-          include: ['infra', 'test'].flatMap((folder) => mysql.map((pattern) => `${folder}/${pattern}`)),
-          exclude: ['**/node_modules/**'],
-          globalSetup: ['test/kit/src/global-setup-mysql.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import setupDownloads from './global-setup-downloads.js';
 import { ServersOnDemand } from './servers-on-demand.js';
 import { startTestServers } from './servers.js';
 
@@ -7,6 +8,7 @@ import { startTestServers } from './servers.js';
  * A server that can't be had fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await setupDownloads();
   const servers = await startTestServers();
   const onDemand = await ServersOnDemand.listen();
   project.provide('postgresUrl', servers.postgres.url);
