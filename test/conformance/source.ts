@@ -533,6 +533,16 @@ export function describeSource(kind: string, setUp: () => Promise<SourceDriver>)
     });
 
     describe('ownership', () => {
+      each('is not lost by what heals, nor by the end of the stream', async (driver, processes) => {
+        const reader = await processes.reader();
+        await driver.cutConnections();
+        await reader.until('it has reconnected', () => reader.stream.status().reconnects === 1);
+        await driver.insert('a');
+        await reader.untilEvents(1);
+        await reader.stream.close();
+        expect(reader.stream.lost.aborted).toBe(false);
+      });
+
       each(
         'a second process stands by, is told once who owns the log, and takes over',
         async (driver, processes) => {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { OwnershipLostError, type Offset } from '@strandline/core';
 import {
   MemoryHistory,
+  rowsInTurn,
   rowsOf,
   ScriptedHandler,
   TestLog,
@@ -7,7 +10,7 @@ import {
   waitUntil,
   watchFor,
 } from '@strandline/test-kit';
-import { definePipeline, memoryOffsets } from 'strandline';
+import { definePipeline, memoryOffsets, type Pipeline } from 'strandline';
 import { expect, test } from 'vitest';
 
 /** On Postgres the session that reads the log is the lock, and a process that lost it may take it again at once. */
@@ -48,5 +51,71 @@ test.each(['mysql', 'mariadb'] as const)(
       'succeeded',
     ]);
     expect(pipeline.status().epoch).toBe(2);
+  },
+);
+
+test.each(['mysql', 'mariadb'] as const)(
+  '%s: when it is lost while the window is full, what is queued does not start beside the next owner',
+  async (kind) => {
+    await using outbox = await testOutbox(kind);
+    const storage = new Map<string, Offset>();
+    const end = new AbortController();
+    const process = (handle: (id: string, signal: AbortSignal) => void): Pipeline =>
+      definePipeline({
+        name: 'full',
+        source: outbox.source(),
+        offsets: memoryOffsets({ storage }),
+        log: new TestLog(),
+        concurrency: 2,
+        window: { events: 20 },
+        handle: async ({ id }, { signal }) => {
+          handle(id, signal);
+          if (!end.signal.aborted) await once(end.signal, 'abort');
+        },
+      });
+    const told: string[] = [];
+    const seen: string[] = [];
+    await using owner = process((id, signal) => {
+      seen.push(id);
+      signal.addEventListener('abort', () => told.push(id));
+    });
+    const seenNext: string[] = [];
+    await using next = process((id) => seenNext.push(id));
+    await owner.start();
+    await next.start();
+    await outbox.insert(rowsInTurn(100, 50));
+    await waitUntil('the window is full', () => owner.status().paused === 'window');
+    expect(seen).toHaveLength(2);
+    await outbox.sessionsOf('full').end('owner');
+    await waitUntil('those that run are told', () => told.length === 2, { deadlineMs: 2_000 });
+    await waitUntil('the other process has taken over', () => seenNext.length === 2);
+    end.abort();
+    await waitUntil('it stands by', () => owner.status().state === 'standby');
+    expect(seen, 'what was queued did not start').toHaveLength(2);
+    await waitUntil('the other one does it all', () => new Set(seenNext).size === 100);
+  },
+);
+
+test.each(['mysql', 'mariadb'] as const)(
+  '%s: the source tells the loss while nothing is read',
+  async (kind) => {
+    await using outbox = await testOutbox(kind);
+    const offsets = memoryOffsets();
+    const stream = await outbox.source().open({
+      pipeline: 'losing',
+      load: () => offsets.load('losing'),
+      claim: (seed) => offsets.claim('losing', seed),
+      standby: () => undefined,
+      signal: new AbortController().signal,
+      log: new TestLog(),
+    });
+    try {
+      await outbox.sessionsOf('losing').end('owner');
+      await waitUntil('it is told', () => stream.lost.aborted, { deadlineMs: 2_000 });
+      expect(stream.lost.reason).toBeInstanceOf(OwnershipLostError);
+      await expect(stream.read()[Symbol.asyncIterator]().next()).rejects.toBe(stream.lost.reason);
+    } finally {
+      await stream.close();
+    }
   },
 );

@@ -18,6 +18,7 @@ import {
   insertMany,
   numbered,
   outboxTable,
+  refusal,
   type FollowOptions,
 } from './mysql-follower.js';
 
@@ -149,7 +150,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
     expect(follower.payloads).toEqual(['a', 'b', 'c']);
   });
 
-  test('not behind logs that were purged: it stops, and says so', async () => {
+  test('not behind logs that were purged: it does not start, and says so', async () => {
     await using server = await startOwn(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const { storage } = await ranBefore(db);
@@ -157,7 +158,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
     await purgeAll(db);
     await insert(db.pool, 'must not come');
     for (let round = 0; round < 2; round += 1)
-      expect(await failureOf(db.url, { storage })).toMatchObject({ code: 'MYSQL_PURGED' });
+      expect(await refusal(db.url, { storage })).toMatchObject({ code: 'MYSQL_PURGED' });
   });
 
   test('not behind logs that are purged while the connection is lost', async () => {

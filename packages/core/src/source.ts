@@ -50,6 +50,11 @@ export interface SourceStream {
    * the consumer works on a batch, within its own limit, and then pauses the log.
    */
   read(): AsyncIterable<SourceBatch>;
+  /**
+   * Aborts, with an `OwnershipLostError` as its reason, as soon as the source knows that another process may own the
+   * log: at once, also while nobody asks `read` for a batch. `read` throws the same. Closing the stream is no loss.
+   */
+  readonly lost: AbortSignal;
   /** Orders two positions of this log: negative, zero or positive. */
   compare(a: Position, b: Position): number;
   /** Everything up to `position` is settled and durably saved: the log may be released up to there. */

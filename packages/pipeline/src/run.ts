@@ -110,10 +110,7 @@ export class Run {
         this.#endWith(error);
       },
       fenced: () => {
-        const lost = new OwnershipLostError('A newer owner has claimed the offset of this pipeline.');
-        this.#endWith(lost);
-        // Also when the run was ending anyhow: the handlers that it waits for must not go on beside the owner's.
-        this.#dispatcher.abort(lost);
+        this.#lose(new OwnershipLostError('A newer owner has claimed the offset of this pipeline.'));
       },
     });
   }
@@ -142,6 +139,13 @@ export class Run {
    * with what ended it, if that was not `stop`.
    */
   async run(): Promise<void> {
+    const { lost } = this.stream;
+    const onLost = (): void => {
+      this.#lose(lost.reason);
+    };
+    lost.addEventListener('abort', onLost);
+    // It may have been lost between opening and here.
+    if (lost.aborted) onLost();
     this.commits.start();
     try {
       await this.#readAll();
@@ -151,6 +155,7 @@ export class Run {
     const { error } = this.#end ?? { error: null };
     if (error instanceof OwnershipLostError) await this.#abandon(error);
     else await this.#finish();
+    lost.removeEventListener('abort', onLost);
     // What a source or store threw is passed on as it is.
     // eslint-disable-next-line @typescript-eslint/only-throw-error
     if (error !== null) throw error;
@@ -256,6 +261,16 @@ export class Run {
     this.#resolveEnded();
     this.#dispatcher.stopTaking();
     this.#look();
+  }
+
+  /**
+   * Another process may own the pipeline. Also when the run was ending anyhow: nothing more may start beside the
+   * owner's handlers, and those that it waits for must not go on.
+   */
+  #lose(lost: unknown): void {
+    this.#endWith(lost);
+    this.#dispatcher.stopTaking();
+    this.#dispatcher.abort(lost);
   }
 
   async #finish(): Promise<void> {

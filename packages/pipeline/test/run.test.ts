@@ -35,7 +35,13 @@ class Setup {
   ended: unknown;
   readonly over: Promise<void>;
 
-  constructor(handle: Handler, options: Partial<PipelineOptions> = {}, offset: Offset = offsetAt(0)) {
+  /** @param before what happens to the stream before the run begins */
+  constructor(
+    handle: Handler,
+    options: Partial<PipelineOptions> = {},
+    offset: Offset = offsetAt(0),
+    before: (stream: ScriptedStream) => void = () => undefined,
+  ) {
     const config = pipelineConfig({
       offsets: this.store,
       commitInterval: 1,
@@ -49,6 +55,7 @@ class Setup {
       },
     });
     this.stream = new ScriptedStream(offset);
+    before(this.stream);
     this.run = new Run({ config, stream: this.stream, log: this.kept.log });
     this.over = this.run.run().then(
       () => {
@@ -473,6 +480,68 @@ describe('the loss of ownership', () => {
       expect(setup.stream.confirmed.every((at) => at === position(0))).toBe(true);
     },
   );
+
+  it('that the source tells counts at once, also while the window is full and nothing is read', async () => {
+    const held = gate<HandlerContext>();
+    const end = gate();
+    const setup = new Setup(
+      (_, ctx) => {
+        held.open(ctx);
+        return end.promise;
+      },
+      { concurrency: 1, window: { events: 2 } },
+    );
+    setup.stream.give(events('abc'));
+    await until('the window is full', () => setup.run.paused === 'window');
+    const asked = setup.stream.asked;
+    setup.stream.lose(new OwnershipLostError('The lock is gone.'));
+    const { signal } = await held.promise;
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toBeInstanceOf(OwnershipLostError);
+    end.open();
+    await setup.over;
+    expect(setup.ended).toBeInstanceOf(OwnershipLostError);
+    expect(setup.seen, 'what was queued did not start').toEqual(['1']);
+    expect(setup.stream.asked).toBe(asked);
+  });
+
+  it('that came before the run began lets nothing start', async () => {
+    const setup = new Setup(
+      () => undefined,
+      {},
+      offsetAt(0),
+      (stream) => {
+        stream.lose(new OwnershipLostError('The lock is gone.'));
+        stream.give(events('a'));
+      },
+    );
+    await setup.over;
+    expect(setup.ended).toBeInstanceOf(OwnershipLostError);
+    expect(setup.seen).toEqual([]);
+  });
+
+  it('lets nothing more start, also when what was admitted before a fault of the log is worked off', async () => {
+    const held = new Map('12345'.split('').map((id) => [id, gate()]));
+    const setup = new Setup(({ id }) => held.get(id)?.promise, { concurrency: 2 });
+    setup.stream.give(events('abcde'));
+    setup.stream.fail(failure);
+    await until('two are in flight, and the fault was read', () => setup.stream.asked === 2);
+    await turn();
+    held.get('1')?.open();
+    await until('the next one has started', () => setup.seen.length === 3);
+    await setup.saved(1);
+    // A commit finds a newer owner.
+    setup.store.answer = () => 'fenced';
+    held.get('2')?.open();
+    await until('the fourth has started, before that commit', () => setup.seen.length === 4);
+    await until('the commit is answered', () => setup.store.commits.at(-1)?.watermark === position(2));
+    await turn();
+    held.get('3')?.open();
+    held.get('4')?.open();
+    await setup.over;
+    expect(setup.ended).toBe(failure);
+    expect(setup.seen).toEqual(['1', '2', '3', '4']);
+  });
 
   it('saves what had settled: the epoch keeps it out if somebody else has claimed the offset', async () => {
     const held = gate();

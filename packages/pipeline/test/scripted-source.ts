@@ -2,6 +2,7 @@ import type {
   Offset,
   OpenRequest,
   OutboxEvent,
+  OwnershipLostError,
   Source,
   SourceBatch,
   SourceIdentity,
@@ -17,6 +18,7 @@ export class ScriptedStream implements SourceStream {
   /** How many batches were asked for: one more than were handed over while the reader waits. */
   asked = 0;
   closed = 0;
+  readonly #loss = new AbortController();
   readonly #queue: (SourceBatch | { readonly error: unknown } | 'end')[] = [];
   #wake: (() => void) | null = null;
 
@@ -37,6 +39,15 @@ export class ScriptedStream implements SourceStream {
 
   end(): void {
     this.#push('end');
+  }
+
+  /** Another process may own the log from now on. */
+  lose(error: OwnershipLostError): void {
+    this.#loss.abort(error);
+  }
+
+  get lost(): AbortSignal {
+    return this.#loss.signal;
   }
 
   async *read(): AsyncGenerator<SourceBatch> {

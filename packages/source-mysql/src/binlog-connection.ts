@@ -27,6 +27,8 @@ export interface BinlogStart {
   readonly table: string;
   /** Milliseconds between signs of life of an idle server. */
   readonly heartbeat: number;
+  /** Milliseconds without any after which the connection is given up; not while it is paused. */
+  readonly silenceTimeout: number;
 }
 
 /** What mysql2's connection has beyond its public types, and zongji relies on too. */
@@ -82,10 +84,13 @@ export class BinlogConnection {
   #checksum = 0;
   #read = 0;
   #ended = false;
-  #failed: ((error: unknown) => void) | null = null;
   /** Something came since the silence was last asked for: each packet looking at the clock would cost. */
   #heard = false;
+  #hasBegun = false;
+  #begun: () => void = () => undefined;
+  #failed: (error: unknown) => void = () => undefined;
   #heardAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions, listener: BinlogListener) {
     this.#listener = listener;
@@ -101,16 +106,22 @@ export class BinlogConnection {
     });
   }
 
-  /** Starts the dump; resolves once the command is on its way. Errors of the dump itself come to `ended`. */
+  /**
+   * Starts the dump; resolves once the server has described the first file of it, which it does at once. Rejects with
+   * the server's error when it refuses, or with that of the connection, be it that no word comes.
+   */
   async start(start: BinlogStart): Promise<void> {
     if (this.#ended) throw new Error('Connection closed');
-    const ready = new Promise<void>((resolve, reject) => {
+    const begun = new Promise<void>((resolve, reject) => {
+      this.#begun = resolve;
       this.#failed = reject;
-      this.#zongji.once('ready', () => {
-        this.#prepare(start);
-        resolve();
-      });
     });
+    this.#zongji.once('ready', () => {
+      this.#prepare(start);
+    });
+    this.#timer = setInterval(() => {
+      this.#checkSilence(start.silenceTimeout);
+    }, start.silenceTimeout / 4);
     this.#zongji.start({
       serverId: start.serverId,
       ...(start.executed === null
@@ -120,7 +131,7 @@ export class BinlogConnection {
       // Changes and removals of outbox rows are no events; decoding them would only cost.
       excludeEvents: ['updaterows', 'deleterows', 'partialupdaterows'],
     });
-    await ready;
+    await begun;
   }
 
   /** The server's id of the session, to end it from elsewhere. */
@@ -137,25 +148,17 @@ export class BinlogConnection {
     return this.#read;
   }
 
-  /** Milliseconds since the server last sent anything, as far as one can tell who asks now and then: at most that. */
-  get silence(): number {
-    const now = performance.now();
-    if (this.#heard) this.#heardAt = now;
-    this.#heard = false;
-    return now - this.#heardAt;
-  }
-
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
-    this.#setFlow();
+    if (this.#hasBegun) this.#setFlow();
   }
 
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#heardAt = performance.now();
-    this.#setFlow();
+    if (this.#hasBegun) this.#setFlow();
   }
 
   /** Ends the connection without a word: nothing after the failure is read. */
@@ -163,13 +166,34 @@ export class BinlogConnection {
     if (this.#ended) return;
     this.#ended = true;
     this.#inner = null;
+    clearInterval(this.#timer);
     this.#zongji.stop();
     this.#listener.ended(error);
-    this.#failed?.(error);
+    this.#failed(error);
   }
 
   close(): void {
     this.fail(new Error('Connection closed'));
+  }
+
+  /** Asked now and then: what was heard may have come at any time since the last look. */
+  #checkSilence(silenceTimeout: number): void {
+    const now = performance.now();
+    if (this.#heard) this.#heardAt = now;
+    this.#heard = false;
+    // The silence while paused is ours. A pause takes effect only once the dump has begun.
+    if (this.#paused && this.#hasBegun) return;
+    const silence = now - this.#heardAt;
+    if (silence < silenceTimeout) return;
+    this.fail(new Error(`Connection lost: no word from the server for ${String(Math.round(silence))} ms`));
+  }
+
+  /** The server has accepted the dump. What it sends next may have to wait. */
+  #begin(): void {
+    if (this.#ended || this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#begun();
+    if (this.#paused) this.#setFlow();
   }
 
   get #raw(): RawZongji {
@@ -293,6 +317,7 @@ export class BinlogConnection {
       // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
       this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
       this.#handle?.(packet);
+      this.#begin();
       return;
     }
     const isRaw = type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery;

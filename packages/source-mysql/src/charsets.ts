@@ -1,6 +1,6 @@
-import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
+import type { Session } from './session.js';
 
 /** Reads the bytes of a column; throws for bytes that are no text in its charset. */
 export type TextDecoder = (bytes: Buffer) => string;
@@ -29,7 +29,7 @@ export class Charsets {
   }
 
   /** @param wanted names of charsets that the columns have now; null for a column that has none */
-  static async read(sql: Connection, wanted: readonly (string | null)[]): Promise<Charsets> {
+  static async read(sql: Session, wanted: readonly (string | null)[]): Promise<Charsets> {
     const charsets = new Charsets(await readCollations(sql));
     for (const name of wanted) if (name !== null && !LIBRARY.has(name)) charsets.#wanted.add(name);
     await charsets.load(sql);
@@ -46,7 +46,7 @@ export class Charsets {
   }
 
   /** Reads the tables that were asked for and are not here yet. */
-  async load(sql: Connection): Promise<void> {
+  async load(sql: Session): Promise<void> {
     for (const name of this.#wanted) {
       this.#decoders.set(name, tableDecoder(await readCodes(sql, name)));
       this.#wanted.delete(name);
@@ -92,7 +92,7 @@ export function unicodeText(charset: string | null, bytes: Buffer): string | nul
   }
 }
 
-async function readCollations(sql: Connection): Promise<ReadonlyMap<number, string>> {
+async function readCollations(sql: Session): Promise<ReadonlyMap<number, string>> {
   const text = (table: string): string =>
     `select id as id, character_set_name as charset from information_schema.${table} where id is not null`;
   // Newer MariaDB lists the ids of its many collations there only; others have no ids there.
@@ -102,7 +102,7 @@ async function readCollations(sql: Connection): Promise<ReadonlyMap<number, stri
   return new Map(rows.map((row) => [Number(row['id']), (row['charset'] ?? '').toLowerCase()]));
 }
 
-async function readCodes(sql: Connection, charset: string): Promise<Codes> {
+async function readCodes(sql: Session, charset: string): Promise<Codes> {
   const [facts] = await queryRows(
     sql,
     'select maxlen as width from information_schema.character_sets where character_set_name = ?',
@@ -128,7 +128,7 @@ async function readCodes(sql: Connection, charset: string): Promise<Codes> {
 }
 
 async function addCodes(
-  sql: Connection,
+  sql: Session,
   charset: string,
   codes: Map<number, string>,
   bytes: string,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import mysql, { type Connection } from 'mysql2/promise';
+import mysql from 'mysql2/promise';
 import type { ConnectionOptions } from 'mysql2';
 import { connectError } from './connect-errors.js';
+import { Session } from './session.js';
 
 /**
  * Values are read as the server's own text: dates are not turned into Date objects (they lose microseconds and
@@ -30,29 +31,37 @@ export interface Connector {
   readonly target: string;
   readonly options: ConnectionOptions;
   /** A session for queries. Rejects with a MysqlSourceError. */
-  connect(): Promise<Connection>;
+  connect(): Promise<Session>;
 }
 
-export function createConnector(config: ConnectionOptions, connectTimeout: number): Connector {
+export interface Timeouts {
+  /** Milliseconds to connect. */
+  readonly connectTimeout: number;
+  /** Milliseconds without a word from the server after which a connection is given up. */
+  readonly silenceTimeout: number;
+}
+
+export function createConnector(
+  config: ConnectionOptions,
+  { connectTimeout, silenceTimeout }: Timeouts,
+): Connector {
   const options: ConnectionOptions = { ...config, ...LOSSLESS, connectTimeout, enableKeepAlive: true };
   const target = config.socketPath ?? `${config.host ?? 'localhost'}:${String(config.port ?? 3306)}`;
   return {
     target,
     options,
     async connect() {
-      let connection: Connection;
+      let session: Session;
       try {
-        connection = await mysql.createConnection(options);
+        session = new Session(await mysql.createConnection(options), silenceTimeout);
       } catch (cause) {
         throw connectError(cause, target);
       }
-      // A connection that breaks while nobody awaits it emits an error; its users see it at their next query.
-      connection.on('error', () => undefined);
       try {
-        for (const sql of SESSION) await connection.query({ sql, timeout: connectTimeout });
-        return connection;
+        for (const sql of SESSION) await session.run(sql, connectTimeout);
+        return session;
       } catch (cause) {
-        connection.destroy();
+        session.destroy();
         throw connectError(cause, target);
       }
     },
@@ -60,10 +69,7 @@ export function createConnector(config: ConnectionOptions, connectTimeout: numbe
 }
 
 /** Runs something on a session of its own. */
-export async function withSession<T>(
-  connector: Connector,
-  work: (sql: Connection) => Promise<T>,
-): Promise<T> {
+export async function withSession<T>(connector: Connector, work: (sql: Session) => Promise<T>): Promise<T> {
   const sql = await connector.connect();
   try {
     return await work(sql);
@@ -74,18 +80,27 @@ export async function withSession<T>(
 
 /** Rows of a query as records of text. */
 export async function queryRows(
-  connection: Connection,
+  session: Session,
   sql: string,
   values: readonly (string | number)[] = [],
+  deadline?: number,
 ): Promise<Record<string, string | null>[]> {
-  const [rows] = await connection.query({ sql: withValues(sql, values) });
+  const rows = await session.query({ sql: withValues(sql, values) }, deadline);
   return rows as Record<string, string | null>[];
 }
 
-/** Rows of a query as the bytes that the server sends, null for NULL. */
-export async function queryBytes(connection: Connection, sql: string): Promise<(Buffer | null)[][]> {
-  const [rows] = await connection.query({ sql, typeCast: false, rowsAsArray: true });
-  return rows as unknown as (Buffer | null)[][];
+/**
+ * Rows of a query as the bytes that the server sends, null for NULL.
+ *
+ * @param deadline milliseconds; by default the session's, and with Infinity there is none
+ */
+export async function queryBytes(
+  session: Session,
+  sql: string,
+  deadline?: number,
+): Promise<(Buffer | null)[][]> {
+  const rows = await session.query({ sql, typeCast: false, rowsAsArray: true }, deadline);
+  return rows as (Buffer | null)[][];
 }
 
 /** The library's own escaping writes backslashes, which are no escapes in these sessions. */

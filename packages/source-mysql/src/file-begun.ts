@@ -5,7 +5,12 @@ import { BinlogConnection } from './binlog-connection.js';
 const HEARTBEAT = 1_000;
 
 /** When a file of the log was begun, Unix seconds. Only the file itself tells. */
-export async function readBegun(options: ConnectionOptions, serverId: number, file: string): Promise<number> {
+export async function readBegun(
+  options: ConnectionOptions,
+  serverId: number,
+  file: string,
+  silenceTimeout: number,
+): Promise<number> {
   let begun: number | null = null;
   return new Promise<number>((resolve, reject) => {
     const connection = new BinlogConnection(options, {
@@ -20,8 +25,8 @@ export async function readBegun(options: ConnectionOptions, serverId: number, fi
         else reject(error instanceof Error ? error : new Error(String(error)));
       },
     });
-    connection
-      .start({ serverId, executed: null, file, offset: 4, schema: '', table: '', heartbeat: HEARTBEAT })
-      .catch(() => undefined);
+    const place = { executed: null, file, offset: 4, schema: '', table: '' };
+    // Its failure is told by `ended` as well.
+    connection.start({ serverId, ...place, heartbeat: HEARTBEAT, silenceTimeout }).catch(() => undefined);
   });
 }

@@ -1,5 +1,4 @@
 import type { Offset, SourceIdentity } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { readBegun } from './file-begun.js';
@@ -7,6 +6,7 @@ import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { compareFiles, parsePosition, WHOLE, type LogPosition } from './position.js';
 import { readLogEnd, readLogStart, readServer, type ServerFacts } from './server.js';
+import type { Session } from './session.js';
 import { positionAhead, purged } from './stream-errors.js';
 import type { TableFacts } from './table.js';
 
@@ -47,7 +47,7 @@ export function checkIdentity(facts: ServerFacts, offset: Offset, here: MysqlIde
  * replaced by another, or its log reset, behind a connection that was lost or a pipeline that was stopped.
  */
 export async function checkPast(
-  { connector, facts, serverId }: Pick<LiveLogOptions, 'connector' | 'facts' | 'serverId'>,
+  { connector, facts, serverId, config }: Pick<LiveLogOptions, 'connector' | 'facts' | 'serverId' | 'config'>,
   { server, at }: LogPosition,
   place: LogPlace,
   position: string,
@@ -66,7 +66,7 @@ export async function checkPast(
     if (compareFiles({ file: last, offset: Infinity }, at) < 0)
       throw positionAhead(`its last log is ${last}, the offset is in ${at.file}`, position);
     if (!files.includes(at.file)) return;
-    const begun = await readBegun(connector.options, serverId, at.file);
+    const begun = await readBegun(connector.options, serverId, at.file, config.silenceTimeout);
     if (begun === at.begun) return;
     const wrong = `its ${at.file} was begun at ${isoTime(begun)}, that of the offset at ${isoTime(at.begun)}`;
     throw positionAhead(wrong, position);
@@ -108,7 +108,7 @@ function joined(executed: string, gtid: string): string {
 
 /** Throws `MYSQL_PURGED` or `MYSQL_POSITION_AHEAD` when the log can't be read from there. */
 export async function checkReachable(
-  sql: Connection,
+  sql: Session,
   facts: ServerFacts,
   place: LogPlace,
   position: string,
@@ -133,7 +133,7 @@ export async function checkReachable(
 }
 
 async function checkFile(
-  sql: Connection,
+  sql: Session,
   facts: ServerFacts,
   { at }: LogPlace,
   position: string,
@@ -146,7 +146,7 @@ async function checkFile(
 }
 
 async function checkDomains(
-  sql: Connection,
+  sql: Session,
   facts: ServerFacts,
   { executed }: LogPlace,
   position: string,

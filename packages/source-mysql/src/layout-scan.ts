@@ -49,7 +49,7 @@ export async function scanLayouts(
 }
 
 async function lookThrough(
-  { connector, facts, table, serverId }: Omit<LiveLogOptions, 'start' | 'layouts'>,
+  { connector, facts, table, serverId, config }: Omit<LiveLogOptions, 'start' | 'layouts'>,
   start: LogPlace,
   known: FilePosition,
   end: FilePosition,
@@ -93,6 +93,7 @@ async function lookThrough(
         schema: table.schema,
         table: table.name,
         heartbeat: HEARTBEAT,
+        silenceTimeout: config.silenceTimeout,
       })
       .catch(() => undefined);
   });

@@ -30,7 +30,6 @@ interface Dump {
  */
 export class LiveLog {
   readonly #options: LiveLogOptions;
-  readonly #timer: NodeJS.Timeout;
   #dump: Dump | null = null;
   #paused = false;
   #failure: Failure | null = null;
@@ -41,12 +40,9 @@ export class LiveLog {
 
   constructor(options: LiveLogOptions) {
     this.#options = options;
-    const { silenceTimeout } = options.config;
-    this.#timer = setInterval(() => {
-      this.#checkSilence();
-    }, silenceTimeout / 4);
   }
 
+  /** Resolves once the server sends its log, and rejects with its error when it refuses. A pause before that holds. */
   async start(): Promise<void> {
     const { connector, table } = this.#options;
     if (table.charsets.incomplete) await withSession(connector, (sql) => table.charsets.load(sql));
@@ -80,6 +76,7 @@ export class LiveLog {
       schema: table.schema,
       table: table.name,
       heartbeat: Math.min(config.silenceTimeout / 3, 10_000),
+      silenceTimeout: config.silenceTimeout,
     });
   }
 
@@ -126,20 +123,7 @@ export class LiveLog {
 
   #fail(error: unknown): void {
     this.#failure ??= { error: error instanceof MysqlSourceError ? error : decodeFault(error) };
-    clearInterval(this.#timer);
     this.#options.pending.wake();
-  }
-
-  #checkSilence(): void {
-    const connection = this.#dump?.connection;
-    if (connection === undefined || connection.paused) return;
-    const { silence } = connection;
-    if (silence < this.#options.config.silenceTimeout) return;
-    this.#options.log.warn(
-      { silence: Math.round(silence) },
-      'no word from the server: giving this connection up',
-    );
-    connection.fail(new Error('Connection lost: no word from the server'));
   }
 
   get failure(): Failure | null {
@@ -162,7 +146,6 @@ export class LiveLog {
 
   close(): void {
     this.#failure ??= { error: new Error('Connection closed') };
-    clearInterval(this.#timer);
     this.#dump?.connection.close();
   }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { OwnershipLostError } from '@strandline/core';
 import { queryRows, type Connector } from './connection.js';
 import { mysqlError } from './errors.js';
+import type { Session } from './session.js';
 
 /** Longest name of a lock (MySQL 5.7.5 and newer). */
 const NAME_LIMIT = 64;
@@ -18,22 +19,19 @@ const LONGEST_PATIENCE = 10_000;
  * heard of it; the holder takes an answer that is overdue by one `patience` for a loss, so it is the first to know.
  */
 export class Ownership {
-  readonly #connection: Connection;
+  readonly #session: Session;
   readonly #patience: number;
+  readonly #loss = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   /** When the question was asked that is not answered yet. */
   #askedAt: number | null = null;
-  #lost: unknown = null;
-  #onLost: (() => void) | null = null;
+  #released = false;
 
-  private constructor(connection: Connection, patience: number) {
-    this.#connection = connection;
+  private constructor(session: Session, patience: number) {
+    this.#session = session;
     this.#patience = patience;
-    connection.on('error', (error) => {
+    session.onEnd((error) => {
       this.#lose(error);
-    });
-    connection.on('end', () => {
-      this.#lose(new Error('Connection lost: the server ended it'));
     });
     this.#timer = setInterval(() => {
       this.#beat();
@@ -51,25 +49,25 @@ export class Ownership {
     signal: AbortSignal,
   ): Promise<Ownership> {
     const patience = Math.min(silenceTimeout, LONGEST_PATIENCE);
-    const connection = await connector.connect();
+    const session = await connector.connect();
     const abort = (): void => {
-      connection.destroy();
+      session.destroy();
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
       const name = lockName(table, pipeline);
-      if (!(await tryLock(connection, name, 0, patience))) {
-        const owner = await holder(connection, name);
+      if (!(await tryLock(session, name, 0, patience))) {
+        const owner = await holder(session, name);
         if (mode === 'fail') throw lockHeld(pipeline, owner);
         standby(owner);
         // The server wakes us up: no polling.
-        while (!(await tryLock(connection, name, WAIT, patience))) signal.throwIfAborted();
+        while (!(await tryLock(session, name, WAIT, patience))) signal.throwIfAborted();
       }
       const lease = Math.ceil((2 * patience) / 1_000);
-      await connection.query({ sql: `set session wait_timeout = ${String(lease)}`, timeout: patience });
-      return new Ownership(connection, patience);
+      await session.run(`set session wait_timeout = ${String(lease)}`, patience);
+      return new Ownership(session, patience);
     } catch (error) {
-      connection.destroy();
+      session.destroy();
       signal.throwIfAborted();
       throw error;
     } finally {
@@ -77,27 +75,22 @@ export class Ownership {
     }
   }
 
-  /** What ended it; null while it lasts. */
-  get lost(): unknown {
-    return this.#lost;
-  }
-
-  whenLost(listener: () => void): void {
-    this.#onLost = listener;
+  /** Aborts when the connection is lost, with an `OwnershipLostError` as its reason; not when it is released. */
+  get lost(): AbortSignal {
+    return this.#loss.signal;
   }
 
   release(): void {
+    this.#released = true;
     clearInterval(this.#timer);
-    this.#onLost = null;
-    this.#lost ??= new Error('The lock was released');
-    this.#connection.destroy();
+    this.#session.destroy();
   }
 
   #beat(): void {
     const asked = this.#askedAt;
     if (asked === null) {
       this.#askedAt = performance.now();
-      this.#connection.query('do 0').then(
+      this.#session.run('do 0', Infinity).then(
         () => {
           this.#askedAt = null;
         },
@@ -113,31 +106,25 @@ export class Ownership {
     }
   }
 
-  #lose(error: unknown): void {
-    if (this.#lost !== null) return;
-    this.#lost = error;
+  #lose(cause: unknown): void {
+    if (this.#released || this.lost.aborted) return;
     clearInterval(this.#timer);
-    this.#onLost?.();
+    this.#session.destroy();
+    this.#loss.abort(
+      new OwnershipLostError('The connection that holds the lock of this pipeline has ended.', { cause }),
+    );
   }
 }
 
 /** @param patience milliseconds beyond those seconds after which the connection counts as dead */
-async function tryLock(
-  connection: Connection,
-  name: string,
-  seconds: number,
-  patience: number,
-): Promise<boolean> {
-  const [rows] = await connection.query<RowDataPacket[]>({
-    sql: 'select get_lock(?, ?) as locked',
-    values: [name, seconds],
-    timeout: seconds * 1_000 + patience,
-  });
-  return Number(rows[0]?.['locked']) === 1;
+async function tryLock(session: Session, name: string, seconds: number, patience: number): Promise<boolean> {
+  const sql = 'select get_lock(?, ?) as locked';
+  const [row] = await queryRows(session, sql, [name, seconds], seconds * 1_000 + patience);
+  return Number(row?.['locked']) === 1;
 }
 
-async function holder(connection: Connection, name: string): Promise<string> {
-  const [row] = await queryRows(connection, 'select is_used_lock(?) as id', [name]);
+async function holder(session: Session, name: string): Promise<string> {
+  const [row] = await queryRows(session, 'select is_used_lock(?) as id', [name]);
   return `connection ${row?.['id'] ?? '?'}`;
 }
 

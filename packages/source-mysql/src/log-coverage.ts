@@ -1,9 +1,9 @@
 import type { Logger } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import { errnoOf } from './connect-errors.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { statusStatement, type ServerFacts } from './server.js';
+import type { Session } from './session.js';
 import type { TableFacts } from './table.js';
 
 /** Errors that say the server has no such statement or name for it. */
@@ -16,7 +16,7 @@ const UNKNOWN = new Set([1064, 1193]);
  * - `log_replica_updates = OFF` (MariaDB's default) on a replica, whose own log lacks what it replicates.
  */
 export async function checkCoverage(
-  sql: Connection,
+  sql: Session,
   facts: ServerFacts,
   table: TableFacts,
   log: Logger,
@@ -25,11 +25,7 @@ export async function checkCoverage(
   if (!(await logsReplicated(sql))) await checkReplica(sql, table, log);
 }
 
-async function checkFilters(
-  sql: Connection,
-  facts: ServerFacts,
-  { schema, label }: TableFacts,
-): Promise<void> {
+async function checkFilters(sql: Session, facts: ServerFacts, { schema, label }: TableFacts): Promise<void> {
   const [status] = await queryRows(sql, statusStatement(facts));
   const only = databases(status?.['Binlog_Do_DB']);
   const without = databases(status?.['Binlog_Ignore_DB']);
@@ -50,7 +46,7 @@ function databases(list: string | null | undefined): string[] {
   return (list ?? '').split(',').filter((name) => name !== '');
 }
 
-async function logsReplicated(sql: Connection): Promise<boolean> {
+async function logsReplicated(sql: Session): Promise<boolean> {
   const rows = await queryRows(
     sql,
     "show global variables where variable_name in ('log_replica_updates', 'log_slave_updates')",
@@ -58,7 +54,7 @@ async function logsReplicated(sql: Connection): Promise<boolean> {
   return rows.some((row) => row['Value'] === 'ON');
 }
 
-async function checkReplica(sql: Connection, { label }: TableFacts, log: Logger): Promise<void> {
+async function checkReplica(sql: Session, { label }: TableFacts, log: Logger): Promise<void> {
   const channels = await replicaChannels(sql);
   if (channels === null) {
     log.warn(
@@ -76,7 +72,7 @@ async function checkReplica(sql: Connection, { label }: TableFacts, log: Logger)
 }
 
 /** From how many servers it replicates; null when this user may not see that. */
-async function replicaChannels(sql: Connection): Promise<number | null> {
+async function replicaChannels(sql: Session): Promise<number | null> {
   // MariaDB's own, MySQL's from 8.0.22 on, and the one before.
   for (const statement of ['show all slaves status', 'show replica status', 'show slave status']) {
     try {

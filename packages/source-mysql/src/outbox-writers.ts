@@ -1,5 +1,5 @@
-import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
+import type { Session } from './session.js';
 
 /** Something whose use may write the outbox: the table itself, a view of it, a routine, a table with triggers. */
 interface Named {
@@ -38,7 +38,7 @@ export class OutboxWriters {
     this.#followWays();
   }
 
-  static async read(sql: Connection, schema: string, name: string): Promise<OutboxWriters> {
+  static async read(sql: Session, schema: string, name: string): Promise<OutboxWriters> {
     const programs = await queryRows(
       sql,
       `select event_object_schema as "schema", event_object_table as name, action_statement as text
@@ -113,7 +113,7 @@ function isNamed(name: string, words: ReadonlySet<string>, text: string): boolea
 }
 
 /** Privileges that come by a role are not told here: the answer errs towards no. */
-async function seesAll(sql: Connection): Promise<boolean> {
+async function seesAll(sql: Session): Promise<boolean> {
   const rows = await queryRows(
     sql,
     `select upper(privilege_type) as privilege from information_schema.user_privileges

@@ -1,8 +1,8 @@
-import type { Connection } from 'mysql2/promise';
 import { queryRows, type Connector } from './connection.js';
 import { mysqlError } from './errors.js';
 import type { Flavour } from './gtids.js';
 import type { FilePosition } from './position.js';
+import type { Session } from './session.js';
 
 /** What has to be known of a server before its log is read. */
 export interface ServerFacts {
@@ -17,7 +17,7 @@ export interface ServerFacts {
 /** Checks that rows can be read from this server's log at all, and gathers its facts. */
 export async function inspectServer(
   connector: Connector,
-  sql: Connection,
+  sql: Session,
   metadata: 'full' | 'minimal',
 ): Promise<ServerFacts> {
   const variables = await readVariables(sql);
@@ -57,7 +57,7 @@ export async function inspectServer(
 }
 
 /** What tells this server from others: where positions in files belong. */
-export async function readServer(sql: Connection): Promise<string> {
+export async function readServer(sql: Session): Promise<string> {
   return serverOf(await readVariables(sql));
 }
 
@@ -66,7 +66,7 @@ function serverOf(variables: ReadonlyMap<string, string>): string {
   return variables.get('server_uuid') ?? variables.get('server_uid') ?? `server_id ${serverId}`;
 }
 
-async function readVariables(sql: Connection): Promise<Map<string, string>> {
+async function readVariables(sql: Session): Promise<Map<string, string>> {
   const rows = await queryRows(
     sql,
     `show global variables where variable_name in ('version', 'log_bin', 'binlog_format', 'binlog_row_image',
@@ -97,7 +97,7 @@ export interface LogEnd {
   readonly executed: string;
 }
 
-export async function readLogEnd(sql: Connection, facts: ServerFacts): Promise<LogEnd> {
+export async function readLogEnd(sql: Session, facts: ServerFacts): Promise<LogEnd> {
   const [row] = await queryRows(sql, statusStatement(facts));
   if (row === undefined) {
     throw mysqlError('MYSQL_BINLOG_OFF', 'The server shows no binlog position.', 'Start it with log_bin.');
@@ -117,13 +117,13 @@ export function statusStatement({ flavour, version }: Pick<ServerFacts, 'flavour
 }
 
 /** MariaDB's GTID position at a place in its files. */
-export async function mariadbPosition(sql: Connection, { file, offset }: FilePosition): Promise<string> {
+export async function mariadbPosition(sql: Session, { file, offset }: FilePosition): Promise<string> {
   const [row] = await queryRows(sql, 'select binlog_gtid_pos(?, ?) as position', [file, offset]);
   return row?.['position'] ?? '';
 }
 
 /** The oldest place of the log that is still there. */
-export async function readLogStart(sql: Connection, facts: ServerFacts): Promise<LogEnd> {
+export async function readLogStart(sql: Session, facts: ServerFacts): Promise<LogEnd> {
   const [first] = await queryRows(sql, 'show binary logs');
   const at = { file: first?.['Log_name'] ?? '', offset: 4 };
   if (!facts.gtids) return { at, executed: '' };

@@ -1,20 +1,21 @@
 import type { Offset, Position, SourceBatch } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
+import { PatientQueries } from './patient-queries.js';
 import { formatPosition } from './position.js';
-import { SnapshotOrder } from '@strandline/source-kit';
+import { SnapshotOrder, type Ids } from '@strandline/source-kit';
+import type { Session } from './session.js';
 import { SnapshotReader } from './snapshot-reader.js';
 
 export interface SnapshotPhaseRequest {
   readonly live: Omit<LiveLogOptions, 'start'>;
   /** In the snapshot. */
-  readonly sql: Connection;
+  readonly sql: Session;
   readonly order: readonly string[];
   readonly offset: Offset;
   /** What commits from here on is in the stream. */
   readonly place: LogPlace;
-  readonly streamed: ReadonlySet<string>;
+  readonly streamed: Ids;
 }
 
 /** The first part of a pipeline that starts with the rows that are there, until they are all handed over. */
@@ -30,10 +31,11 @@ export class SnapshotPhase {
   /** The rest of the rows; then the position from which the log goes on. */
   async *read(): AsyncGenerator<SourceBatch> {
     const { live, sql, order, offset, place, streamed } = this.#request;
-    const { table, config, facts } = live;
+    const { table, config, facts, connector } = live;
     try {
       const reader = new SnapshotReader({
         sql,
+        patient: new PatientQueries(connector, sql, config.silenceTimeout),
         table,
         outbox: config.outbox,
         nullKey: config.nullKey,

@@ -1,13 +1,14 @@
 import { snapshotPosition } from '@strandline/source-kit';
 import type { Position, PositionRange } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import type { OutboxTable } from '@strandline/source-kit';
-import { queryBytes, queryRows, quoteName } from './connection.js';
+import { queryRows, quoteName } from './connection.js';
 import { mysqlError } from './errors.js';
 import type { MysqlEvent, TransactionContext } from './event.js';
+import type { PatientQueries } from './patient-queries.js';
 import { parsePosition } from './position.js';
 import { RowMapper } from './row-mapper.js';
-import type { SnapshotOrder } from '@strandline/source-kit';
+import type { Ids, SnapshotOrder } from '@strandline/source-kit';
+import type { Session } from './session.js';
 import type { TableFacts } from './table.js';
 import { codecOf, isSerial, type Codec } from './values.js';
 
@@ -16,7 +17,9 @@ const PAGE = 1_000;
 
 export interface SnapshotRequest {
   /** In the snapshot. */
-  readonly sql: Connection;
+  readonly sql: Session;
+  /** The same session, for what may have to sort the table. */
+  readonly patient: PatientQueries;
   readonly table: TableFacts;
   readonly outbox: OutboxTable;
   readonly nullKey: 'reject' | 'unordered';
@@ -28,7 +31,7 @@ export interface SnapshotRequest {
   readonly completed: readonly PositionRange[];
   readonly ranks: SnapshotOrder;
   /** Ids of rows that are in this snapshot and that the stream delivers as well. */
-  readonly streamed: ReadonlySet<string>;
+  readonly streamed: Ids;
 }
 
 /** A column that orders the rows. */
@@ -56,12 +59,12 @@ export class SnapshotReader {
 
   /** Events in order, some at a time; ends the session's transaction when there are no more. */
   async *read(): AsyncGenerator<readonly MysqlEvent[]> {
-    const { sql, after, ranks } = this.#request;
+    const { sql, patient, after, ranks } = this.#request;
     await this.#anchorBounds();
     for (let last = orderValues(after); ;) {
       const condition = last === null ? '' : ` where ${this.#compared(last, '>')}`;
       const page = `${this.#select()}${condition} ${this.#orderBy('')} limit ${String(PAGE)}`;
-      const rows = await queryBytes(sql, page);
+      const rows = await patient.bytes(page);
       ranks.startBatch();
       const events = rows.map((cells) => this.#event(cells)).filter((event) => event !== null);
       if (events.length > 0) yield events;
@@ -69,7 +72,7 @@ export class SnapshotReader {
       if (end === undefined || rows.length < PAGE) break;
       last = this.#values(end);
     }
-    await sql.query('commit');
+    await sql.run('commit');
   }
 
   #select(): string {
@@ -119,13 +122,12 @@ export class SnapshotReader {
   }
 
   async #anchor(bound: Position, comparison: '>=' | '<=', direction: '' | ' desc'): Promise<void> {
-    const { sql, after, ranks } = this.#request;
+    const { patient, after, ranks } = this.#request;
     const row = orderValues(bound);
     if (row === null) return;
     const read = orderValues(after);
     const unread = read === null ? '' : ` and ${this.#compared(read, '>')}`;
-    const [found] = await queryBytes(
-      sql,
+    const [found] = await patient.bytes(
       `${this.#select()} where ${this.#compared(row, comparison)}${unread} ${this.#orderBy(direction)} limit 1`,
     );
     if (found !== undefined) ranks.anchor(bound, snapshotPosition(this.#values(found)));
@@ -173,7 +175,7 @@ function orderValues(position: Position): readonly string[] | null {
  * where the id has no unique index. Throws `MYSQL_SNAPSHOT_ORDER` when there is no sensible default, or no unique order.
  */
 export async function snapshotOrder(
-  sql: Connection,
+  sql: Session,
   table: TableFacts,
   outbox: OutboxTable,
 ): Promise<readonly string[]> {
@@ -201,7 +203,7 @@ export async function snapshotOrder(
 
 /** The columns of each unique index that has no NULL and no prefix of a column, by its name. */
 async function uniqueIndexes(
-  sql: Connection,
+  sql: Session,
   { schema, name }: TableFacts,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await queryRows(

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import { errnoOf } from './connect-errors.js';
 import { queryRows, quoteName } from './connection.js';
 import { mysqlError } from './errors.js';
 import type { LogPlace } from './log-place.js';
 import { mariadbPosition, readLogEnd, type ServerFacts } from './server.js';
+import type { Session } from './session.js';
 import type { TableFacts } from './table.js';
 
 /** Seconds that one attempt waits for the lock, and with it everyone who wants to write; the last one repeats. */
@@ -13,14 +13,20 @@ const LOCK_WAITS = [1, 1, 2, 4, 8];
 /** Milliseconds between attempts, in which the others write. */
 const LOCK_PAUSE = 2_000;
 
+/**
+ * Seconds that the server keeps the lock for a connection that it hears nothing of: should that be dead, everyone who
+ * wants to write waits for it. More than LOCK_PAUSE, and than what is done under the lock.
+ */
+const LOCK_LEASE = 5;
+
 const ER_LOCK_WAIT_TIMEOUT = 1205;
 const NO_PRIVILEGE = new Set([1044, 1142, 1227]);
 
 export interface SnapshotSessions {
   /** Gets the snapshot. */
-  readonly sql: Connection;
+  readonly sql: Session;
   /** Looks at the log meanwhile, and holds the lock where one is needed. */
-  readonly locker: Connection;
+  readonly locker: Session;
 }
 
 /**
@@ -37,9 +43,9 @@ export async function openSnapshot(
   log: Logger,
   signal: AbortSignal,
 ): Promise<LogPlace> {
-  await sql.query('set session transaction isolation level repeatable read');
+  await sql.run('set session transaction isolation level repeatable read');
   if (facts.flavour === 'mariadb') {
-    await sql.query('start transaction with consistent snapshot, read only');
+    await sql.run('start transaction with consistent snapshot, read only');
     const rows = await queryRows(sql, "show status like 'binlog_snapshot_%'");
     const value = (name: string): string =>
       rows.find((row) => String(row['Variable_name']).toLowerCase() === name)?.['Value'] ?? '';
@@ -48,15 +54,15 @@ export async function openSnapshot(
   }
   await lockTable(locker, table, log, signal);
   try {
-    await sql.query('start transaction with consistent snapshot, read only');
+    await sql.run('start transaction with consistent snapshot, read only');
     return await readLogEnd(locker, facts);
   } finally {
-    await locker.query('unlock tables');
+    await locker.run('unlock tables');
   }
 }
 
 async function lockTable(
-  locker: Connection,
+  locker: Session,
   table: TableFacts,
   log: Logger,
   signal: AbortSignal,
@@ -64,9 +70,12 @@ async function lockTable(
   for (let attempt = 0; ; attempt += 1) {
     signal.throwIfAborted();
     const seconds = LOCK_WAITS[Math.min(attempt, LOCK_WAITS.length - 1)] ?? 1;
-    await locker.query(`set session lock_wait_timeout = ${String(seconds)}`);
+    await locker.run(
+      `set session lock_wait_timeout = ${String(seconds)}, session wait_timeout = ${String(LOCK_LEASE)}`,
+    );
     try {
-      await locker.query(`lock tables ${quoteName(table.schema)}.${quoteName(table.name)} read`);
+      const lock = `lock tables ${quoteName(table.schema)}.${quoteName(table.name)} read`;
+      await locker.run(lock, seconds * 1_000 + locker.answerTimeout);
       return;
     } catch (error) {
       if (NO_PRIVILEGE.has(errnoOf(error))) throw mayNotLock(table, error);

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StrandlineError, type OpenRequest, type Source, type SourceStream } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import { parseMysqlOptions, type MysqlConfig, type MysqlOptions } from './config.js';
 import { connectError, isTransient } from './connect-errors.js';
 import { createConnector, derivedServerId, type Connector } from './connection.js';
@@ -11,6 +10,7 @@ import { checkCoverage } from './log-coverage.js';
 import { createPending } from './pending.js';
 import { RowMapper } from './row-mapper.js';
 import { inspectServer } from './server.js';
+import type { Session } from './session.js';
 import { startingPoint, StartOverError } from './starting-point.js';
 import { MysqlStream } from './stream.js';
 import { streamError } from './stream-errors.js';
@@ -26,7 +26,7 @@ export function mysql(options: MysqlOptions): Source {
   return new MysqlSource(parseMysqlOptions(options));
 }
 
-/** The order of opening: take the lock, load the offset, check, claim the offset, read. */
+/** The order of opening: take the lock, load the offset, check, have the log sent, claim the offset, read. */
 class MysqlSource implements Source {
   readonly name = 'mysql';
   readonly #config: MysqlConfig;
@@ -36,7 +36,7 @@ class MysqlSource implements Source {
   }
 
   async open(open: OpenRequest): Promise<SourceStream> {
-    const connector = createConnector(this.#config.connection, this.#config.connectTimeout);
+    const connector = createConnector(this.#config.connection, this.#config);
     for (;;) {
       try {
         return await this.#open(connector, open);
@@ -65,7 +65,15 @@ class MysqlSource implements Source {
         open.signal,
       );
       const identity = identityOf(live.facts, live.table);
-      const start = await startingPoint(live, identity, open);
+      const { lost } = ownership;
+      const start = await startingPoint(live, identity, {
+        ...open,
+        claim: (seed) => {
+          // Whoever has the lock by now must not find a newer epoch than its own.
+          if (lost.aborted) throw new StartOverError('the lock was lost meanwhile', { cause: lost.reason });
+          return open.claim(seed);
+        },
+      });
       return new MysqlStream({
         live,
         identity: { ...identity, ...start.identity },
@@ -73,6 +81,7 @@ class MysqlSource implements Source {
         start: start.place,
         ownership,
         snapshot: start.snapshot,
+        connected: start.connected,
       });
     } catch (error) {
       ownership?.release();
@@ -84,7 +93,7 @@ class MysqlSource implements Source {
 
   async #inspect(
     connector: Connector,
-    sql: Connection,
+    sql: Session,
     open: OpenRequest,
   ): Promise<Omit<LiveLogOptions, 'start'>> {
     const config = this.#config;

@@ -1,17 +1,20 @@
 import { SNAPSHOT_START } from '@strandline/source-kit';
-import type { Logger, Offset, OpenRequest, SourceIdentity } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
+import type { Logger, Offset, OffsetSeed, OpenRequest, SourceIdentity } from '@strandline/core';
+import { isTransient } from './connect-errors.js';
+import { connectLog, type ConnectedLog } from './connect-log.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { checkIdentity, checkReachable, logPlaceOf, type MysqlIdentity } from './identity.js';
 import { insertedBetween } from './inserted-between.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { formatPosition } from './position.js';
+import { formatPosition, parsePosition } from './position.js';
 import { readLogEnd, readLogStart } from './server.js';
+import type { Session } from './session.js';
 import { openSnapshot, type SnapshotSessions } from './snapshot.js';
 import { SnapshotPhase } from './snapshot-phase.js';
 import { snapshotOrder } from './snapshot-reader.js';
+import { streamError } from './stream-errors.js';
 
 /** Another process got in between: look at everything anew. */
 export class StartOverError extends Error {
@@ -25,6 +28,8 @@ export interface StartingPoint {
   readonly identity: SourceIdentity;
   /** What comes before the log: the rest of the start snapshot. */
   readonly snapshot: SnapshotPhase | null;
+  /** The log, where no snapshot comes before it: the server has begun to send it. */
+  readonly connected: ConnectedLog | null;
 }
 
 type Live = Omit<LiveLogOptions, 'start'>;
@@ -43,9 +48,7 @@ export async function startingPoint(
     const place = logPlaceOf(saved.watermark);
     if (place === null) return await resumeSnapshot(live, identity, saved, open);
     await checkReachable(sql, live.facts, place, saved.watermark);
-    const offset = await open.claim({ identity, watermark: saved.watermark });
-    if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
-    return { offset, place, identity: {}, snapshot: null };
+    return await claimLog(live, place, { identity, watermark: saved.watermark }, open);
   } finally {
     sql.destroy();
   }
@@ -67,17 +70,48 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
       executed,
       from: null,
     });
-    const offset = await open.claim({ identity, watermark });
-    if (offset.watermark !== watermark) throw new StartOverError('another process made the first offset');
+    const start = await claimLog(live, { at, executed }, { identity, watermark }, open);
     live.log.info({ position: watermark }, 'first start of this pipeline');
-    return { offset, place: { at, executed }, identity: {}, snapshot: null };
+    return start;
   } finally {
     sql.destroy();
   }
 }
 
+/**
+ * Has the server send its log, and then claims the offset: what the server says only to who asks for the log is an
+ * error of the start, and leaves no offset behind.
+ */
+async function claimLog(
+  live: Live,
+  place: LogPlace,
+  seed: OffsetSeed,
+  open: OpenRequest,
+): Promise<StartingPoint> {
+  const { watermark } = seed;
+  const from = parsePosition(watermark);
+  const connected = await connectLog({
+    live,
+    start: place,
+    from: from.kind === 'log' ? from : null,
+    watermark,
+    layouts: null,
+    signal: open.signal,
+  }).catch((error: unknown) => {
+    throw isTransient(error) ? error : streamError(error, watermark);
+  });
+  try {
+    const offset = await open.claim(seed);
+    if (offset.watermark !== watermark) throw new StartOverError('the offset moved meanwhile');
+    return { offset, place, identity: {}, snapshot: null, connected };
+  } catch (error) {
+    connected.log.close();
+    throw error;
+  }
+}
+
 /** An XA transaction that was prepared before the start could commit after it, and its rows lie before. */
-async function refusePrepared(sql: Connection, log: Logger): Promise<void> {
+async function refusePrepared(sql: Session, log: Logger): Promise<void> {
   const prepared = await queryRows(sql, 'xa recover').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     log.warn(
@@ -108,7 +142,7 @@ async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequ
     );
     const { sql } = sessions;
     const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed: new Set() });
-    return { offset, place, identity: extra, snapshot };
+    return { offset, place, identity: extra, snapshot, connected: null };
   });
 }
 
@@ -129,7 +163,7 @@ async function resumeSnapshot(
     if (offset.watermark !== saved.watermark) throw new StartOverError('the offset moved meanwhile');
     const { sql } = sessions;
     const snapshot = new SnapshotPhase({ live, sql, order, offset, place, streamed });
-    return { offset, place, identity: extra, snapshot };
+    return { offset, place, identity: extra, snapshot, connected: null };
   });
 }
 
@@ -144,7 +178,7 @@ async function withSnapshot(
     locker.destroy();
   };
   signal.addEventListener('abort', abort, { once: true });
-  let sql: Connection | null = null;
+  let sql: Session | null = null;
   try {
     // Whether there is an order to read in must be known first.
     const order = await snapshotOrder(locker, table, config.outbox);

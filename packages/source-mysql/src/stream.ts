@@ -8,17 +8,17 @@ import {
   type SourceStatus,
   type SourceStream,
 } from '@strandline/core';
-import type { Connection } from 'mysql2/promise';
 import { isTransient } from './connect-errors.js';
 import { parseExecuted, type Executed } from './gtids.js';
-import { checkPast, placeAfter, type MysqlIdentity } from './identity.js';
-import { LiveLog } from './live-log.js';
+import { connectLog, type ConnectedLog } from './connect-log.js';
+import { placeAfter, type MysqlIdentity } from './identity.js';
+import type { LiveLog } from './live-log.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { scanLayouts } from './layout-scan.js';
 import type { Ownership } from './lock.js';
 import type { MysqlPending } from './pending.js';
 import { compareLog, parsePosition, type LogPosition } from './position.js';
+import type { Session } from './session.js';
 import type { SnapshotPhase } from './snapshot-phase.js';
 import type { LogEnd } from './server.js';
 import { streamError } from './stream-errors.js';
@@ -32,6 +32,8 @@ export interface StreamParts {
   readonly ownership: Ownership;
   /** What comes before the log: the rest of the start snapshot. */
   readonly snapshot: SnapshotPhase | null;
+  /** The log, where nothing comes before it. */
+  readonly connected: ConnectedLog | null;
 }
 
 const KNOWN_SETS = 64;
@@ -44,7 +46,7 @@ export class MysqlStream implements SourceStream {
   readonly #pending: MysqlPending;
   readonly #closing = new AbortController();
   readonly #sets = new Map<string, Executed>();
-  #sql: Connection | null = null;
+  #sql: Session | null = null;
   #gate: VisibilityGate | null = null;
   /** After a reconnect: what comes first was handed over before. */
   #catchingUp = false;
@@ -61,9 +63,17 @@ export class MysqlStream implements SourceStream {
     this.identity = parts.identity;
     this.#pending = parts.live.pending;
     this.#inSnapshot = parts.snapshot !== null;
-    parts.ownership.whenLost(() => {
+    this.#live = parts.connected?.log ?? null;
+    this.#layouts = parts.connected?.layouts ?? null;
+    this.lost.addEventListener('abort', () => {
       this.#pending.wake();
+      // Whoever waits for rows must not wait for them any longer.
+      parts.snapshot?.close();
     });
+  }
+
+  get lost(): AbortSignal {
+    return this.#parts.ownership.lost;
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
@@ -121,6 +131,7 @@ export class MysqlStream implements SourceStream {
       }
     } catch (error) {
       if (this.#isClosed()) return;
+      this.#requireOwnership();
       if (!isTransient(error)) throw streamError(error, this.offset.watermark);
       // The snapshot went with its session; another one is opened behind what is saved, by whoever owns the pipeline.
       throw new OwnershipLostError('The session that reads the start snapshot has ended.', { cause: error });
@@ -131,8 +142,8 @@ export class MysqlStream implements SourceStream {
   async *#readLog(): AsyncGenerator<SourceBatch> {
     const gated = this.#parts.live.config.visibility === 'committed' && this.#parts.live.facts.gtids;
     this.#live ??= await this.#connect();
-    const gate = await this.#openGate();
     this.#live.resume();
+    const gate = await this.#openGate();
     while (!this.#isClosed()) {
       this.#requireOwnership();
       const taken = this.#pending.take(gated ? gate.isVisible : always);
@@ -152,11 +163,7 @@ export class MysqlStream implements SourceStream {
   async #openGate(): Promise<VisibilityGate> {
     if (this.#gate !== null) return this.#gate;
     this.#sql = await this.#parts.live.connector.connect();
-    this.#gate = new VisibilityGate(
-      this.#sql,
-      this.#parts.live.facts,
-      this.#parts.live.config.silenceTimeout,
-    );
+    this.#gate = new VisibilityGate(this.#sql, this.#parts.live.facts);
     return this.#gate;
   }
 
@@ -184,10 +191,7 @@ export class MysqlStream implements SourceStream {
   }
 
   #requireOwnership(): void {
-    if (this.#parts.ownership.lost === null) return;
-    throw new OwnershipLostError('The connection that holds the lock of this pipeline has ended.', {
-      cause: this.#parts.ownership.lost,
-    });
+    this.lost.throwIfAborted();
   }
 
   /** Where the next dump starts: after what was handed over, at the start of a transaction. */
@@ -199,21 +203,19 @@ export class MysqlStream implements SourceStream {
   }
 
   async #connect(): Promise<LiveLog> {
-    const start = this.#resume === null ? this.#parts.start : placeAfter(this.#resume);
-    const { watermark } = this.#parts.offset;
-    const from = this.#resume ?? (this.#parts.snapshot === null ? parsePosition(watermark) : null);
-    if (from?.kind === 'log') await checkPast(this.#parts.live, from, start, watermark);
-    if (this.#parts.live.config.metadata === 'minimal')
-      this.#layouts ??= await scanLayouts(this.#parts.live, start, this.#closing.signal);
-    const layouts = this.#layouts === null ? {} : { layouts: this.#layouts };
-    const live = new LiveLog({ ...this.#parts.live, start, ...layouts });
-    try {
-      await live.start();
-    } catch (error) {
-      live.close();
-      throw error;
-    }
-    return live;
+    const { live, offset, snapshot } = this.#parts;
+    const { watermark } = offset;
+    const from = this.#resume ?? (snapshot === null ? parsePosition(watermark) : null);
+    const { log, layouts } = await connectLog({
+      live,
+      start: this.#resume === null ? this.#parts.start : placeAfter(this.#resume),
+      from: from?.kind === 'log' ? from : null,
+      watermark,
+      layouts: this.#layouts,
+      signal: this.#closing.signal,
+    });
+    this.#layouts = layouts;
+    return log;
   }
 
   async #recover(failure: unknown): Promise<void> {

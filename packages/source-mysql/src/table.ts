@@ -1,10 +1,10 @@
-import type { Connection } from 'mysql2/promise';
 import { Charsets } from './charsets.js';
 import type { OutboxTable } from '@strandline/source-kit';
 import { errnoOf } from './connect-errors.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { OutboxWriters } from './outbox-writers.js';
+import type { Session } from './session.js';
 import type { ColumnType } from './values.js';
 
 /** The outbox table as the catalog has it. */
@@ -18,7 +18,7 @@ export interface TableFacts {
   readonly writers: OutboxWriters;
 }
 
-export async function findTable(sql: Connection, outbox: OutboxTable): Promise<TableFacts> {
+export async function findTable(sql: Session, outbox: OutboxTable): Promise<TableFacts> {
   const [database] = await queryRows(sql, 'select database() as name');
   const parts = outbox.table.split('.');
   const schema = parts.length === 2 ? parts[0] : database?.['name'];
@@ -80,7 +80,7 @@ export async function findTable(sql: Connection, outbox: OutboxTable): Promise<T
 const NOT_LISTED = new Set([1054, 1109]);
 
 /** MariaDB's JSON is a text column with a check that its text is JSON; on MySQL it is a type. */
-async function jsonTextColumns(sql: Connection, schema: string, table: string): Promise<ReadonlySet<string>> {
+async function jsonTextColumns(sql: Session, schema: string, table: string): Promise<ReadonlySet<string>> {
   const checks = await queryRows(
     sql,
     `select constraint_name as name from information_schema.check_constraints

@@ -1,8 +1,8 @@
-import type { Connection } from 'mysql2/promise';
 import { queryRows } from './connection.js';
 import type { TransactionContext } from './event.js';
 import { parseExecuted, type Executed } from './gtids.js';
 import { mariadbPosition, type ServerFacts } from './server.js';
+import type { Session } from './session.js';
 
 /** Waits between questions while a transaction stays invisible, in milliseconds: the last one repeats. */
 const PATIENCE = [0, 0, 1, 2, 5, 10, 20, 50, 100];
@@ -14,16 +14,14 @@ const PATIENCE = [0, 0, 1, 2, 5, 10, 20, 50, 100];
  * position before that; there a consistent snapshot says up to where of the log it sees.
  */
 export class VisibilityGate {
-  readonly #sql: Connection;
+  readonly #sql: Session;
   readonly #facts: ServerFacts;
-  readonly #silenceTimeout: number;
   #visible: Executed | null = null;
   #questions = 0;
 
-  constructor(sql: Connection, facts: ServerFacts, silenceTimeout: number) {
+  constructor(sql: Session, facts: ServerFacts) {
     this.#sql = sql;
     this.#facts = facts;
-    this.#silenceTimeout = silenceTimeout;
   }
 
   /** How often the server was asked: the cost of the gate. */
@@ -39,23 +37,8 @@ export class VisibilityGate {
       const patience = PATIENCE[Math.min(round, PATIENCE.length - 1)] ?? 0;
       if (patience > 0) await new Promise((resolve) => setTimeout(resolve, patience));
       this.#questions += 1;
-      this.#visible = parseExecuted(this.#facts.flavour, await this.#answered());
+      this.#visible = parseExecuted(this.#facts.flavour, await this.#ask());
     }
-  }
-
-  /** The dump's heartbeats say nothing of this connection, which can be dead without a word. */
-  async #answered(): Promise<string> {
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new Error('Connection lost: no word from the server'));
-      }, this.#silenceTimeout).unref();
-    });
-    const answer = this.#ask();
-    answer.catch(() => undefined); // when it comes too late
-    return Promise.race([answer, silence]).finally(() => {
-      clearTimeout(timer);
-    });
   }
 
   async #ask(): Promise<string> {
@@ -68,8 +51,8 @@ export class VisibilityGate {
 }
 
 /** MariaDB's GTID position that belongs to a consistent snapshot, taken and let go. */
-export async function consistentPosition(sql: Connection): Promise<string> {
-  await sql.query('start transaction with consistent snapshot, read only');
+export async function consistentPosition(sql: Session): Promise<string> {
+  await sql.run('start transaction with consistent snapshot, read only');
   try {
     const rows = await queryRows(sql, "show status like 'binlog_snapshot_%'");
     const value = (name: string): string =>
@@ -79,6 +62,6 @@ export async function consistentPosition(sql: Connection): Promise<string> {
       offset: Number(value('binlog_snapshot_position')),
     });
   } finally {
-    await sql.query('commit');
+    await sql.run('commit');
   }
 }

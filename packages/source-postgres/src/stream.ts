@@ -41,6 +41,7 @@ export class PostgresStream implements SourceStream {
   readonly offset: Offset;
   readonly #parts: StreamParts;
   readonly #closing = new AbortController();
+  readonly #loss = new AbortController();
   #live: LiveLog;
   #snapshot: SnapshotPhase | null;
   #reconnecting = false;
@@ -71,6 +72,10 @@ export class PostgresStream implements SourceStream {
     if (left.kind === 'log' && right.kind === 'log') return compareLog(left, right);
     if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
     return this.#parts.snapshot?.compare(a, b) ?? 0;
+  }
+
+  get lost(): AbortSignal {
+    return this.#loss.signal;
   }
 
   get identity(): SourceIdentity {
@@ -145,6 +150,7 @@ export class PostgresStream implements SourceStream {
     this.#reconnecting = true;
     await this.#live.close();
     for (let attempt = 0; ; attempt += 1) {
+      if (error instanceof OwnershipLostError) this.#loss.abort(error);
       if (!isTransient(error)) throw streamError(error, request.slot, request.publication);
       const delay = Math.min(maxDelay, initialDelay * 2 ** attempt) * (0.5 + Math.random() / 2);
       log.warn(

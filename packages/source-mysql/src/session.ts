@@ -1,0 +1,67 @@
+import type { Connection, QueryOptions } from 'mysql2/promise';
+import type { Socket } from 'node:net';
+
+/**
+ * A session for queries. Each answer has a deadline: a connection can die without a word at any time, and the server
+ * that a proxy accepts connections for may never have been there.
+ */
+export class Session {
+  readonly #connection: Connection;
+
+  /** @param answerTimeout milliseconds until an answer must be there, unless a query says otherwise */
+  constructor(
+    connection: Connection,
+    readonly answerTimeout: number,
+  ) {
+    this.#connection = connection;
+    // A connection that breaks while nobody awaits it emits an error; its users see it at their next query.
+    connection.on('error', () => undefined);
+  }
+
+  /** The server's id of it. */
+  get id(): number {
+    return this.#connection.threadId;
+  }
+
+  /** Bytes that have come from the server. */
+  get received(): number {
+    const { connection } = this.#connection as unknown as {
+      readonly connection: { readonly stream: Socket };
+    };
+    return connection.stream.bytesRead;
+  }
+
+  /** Called once the connection has ended without `destroy`, whatever ended it. */
+  onEnd(listener: (error: unknown) => void): void {
+    this.#connection.on('error', listener);
+    this.#connection.on('end', () => {
+      listener(new Error('Connection lost: the server ended it'));
+    });
+  }
+
+  /** A statement without rows. */
+  async run(sql: string, deadline?: number): Promise<void> {
+    await this.query({ sql }, deadline);
+  }
+
+  /**
+   * Rows of a query, `deadline` in milliseconds (Infinity for none). Rejects with the server's error; when the answer is overdue, with a `Connection lost`, and the
+   * session has ended then: nobody knows whether the server still works on it.
+   */
+  async query(options: QueryOptions, deadline = this.answerTimeout): Promise<unknown[]> {
+    try {
+      // The library takes 0 for none.
+      const timeout = deadline === Infinity ? 0 : deadline;
+      const [rows] = await this.#connection.query({ ...options, timeout });
+      return rows as unknown[];
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'PROTOCOL_SEQUENCE_TIMEOUT') throw error;
+      this.destroy();
+      throw new Error(`Connection lost: no answer within ${String(deadline)} ms`, { cause: error });
+    }
+  }
+
+  destroy(): void {
+    this.#connection.destroy();
+  }
+}
