@@ -40,6 +40,8 @@ export type MysqlErrorCode =
   /** XA transactions were prepared before the start: their rows can't be read any more. */
   | 'MYSQL_XA_PREPARED'
   | 'MYSQL_SNAPSHOT_ORDER'
+  /** Too much was inserted since the start snapshot was taken to read it on. */
+  | 'MYSQL_SNAPSHOT_STALE'
   | 'MYSQL_ROW'
   | 'MYSQL_NULL_KEY'
   | 'MYSQL_DECODE'

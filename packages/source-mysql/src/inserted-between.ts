@@ -1,3 +1,5 @@
+import { IdSet, type Ids } from '@strandline/source-kit';
+import { mysqlError } from './errors.js';
 import { LiveLog } from './live-log.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
@@ -7,15 +9,16 @@ import { compareFiles, parsePosition } from './position.js';
 
 /**
  * The ids of the outbox rows that were committed between two places of the log. Needed when an interrupted
- * snapshot is read on in a new one: rows that the stream delivers must not come out of the table as well.
+ * snapshot is read on in a new one: rows that the stream delivers must not come out of the table as well. Throws
+ * `MYSQL_SNAPSHOT_STALE` when they are more than can be kept.
  */
 export async function insertedBetween(
   options: Omit<LiveLogOptions, 'start' | 'pending'>,
   start: LogPlace,
   end: LogPlace,
   signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
+  ids = new IdSet(),
+): Promise<Ids> {
   const pending = createPending();
   const live = new LiveLog({ ...options, start, pending });
   const wake = (): void => {
@@ -34,13 +37,21 @@ export async function insertedBetween(
         continue;
       }
       live.resume();
-      for (const event of batch.events) ids.add(event.id);
+      for (const event of batch.events) if (!ids.add(event.id)) throw tooMany(options.table.label);
       if (batch.passed !== null && reached(options, batch.passed, end)) return ids;
     }
   } finally {
     signal.removeEventListener('abort', wake);
     live.close();
   }
+}
+
+function tooMany(label: string): Error {
+  return mysqlError(
+    'MYSQL_SNAPSHOT_STALE',
+    `Since the start snapshot of ${label} was taken, more rows were inserted than can be kept in mind to read it on.`,
+    "Start under a new pipeline name with start: 'snapshot' to take it again: what was handled of it comes again.",
+  );
 }
 
 type Facts = Pick<LiveLogOptions, 'facts'>;

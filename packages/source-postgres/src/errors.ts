@@ -41,6 +41,8 @@ export type PostgresErrorCode =
   /** The slot's connection counts as a synchronous standby: commits would wait for their own handling. */
   | 'PG_SYNC_STANDBY'
   | 'PG_SNAPSHOT_ORDER'
+  /** Too much was inserted since the start snapshot was taken to read it on. */
+  | 'PG_SNAPSHOT_STALE'
   | 'PG_ROW'
   | 'PG_NULL_KEY'
   | 'PG_MESSAGE'

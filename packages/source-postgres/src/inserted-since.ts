@@ -1,6 +1,8 @@
+import { IdSet, type Ids } from '@strandline/source-kit';
 import type pg from 'pg';
 import { unhurried } from './connection.js';
 import { Decoder, type DecoderOptions } from './decoder.js';
+import { postgresError } from './errors.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
 
@@ -14,20 +16,21 @@ const LONGEST_PAGE_HEADER = 40n;
  * slot and consumes nothing. Needed when an interrupted snapshot is read on: a row that was not in the
  * original snapshot has either been inserted since (the stream delivers it) or updated since (it does not).
  *
- * The session must be in the snapshot with which the rows are read on.
+ * The session must be in the snapshot with which the rows are read on. Throws `PG_SNAPSHOT_STALE` when the ids are more
+ * than can be kept.
  */
 export async function insertedSince(
   sql: pg.Client,
   slot: string,
   publication: string,
   options: DecoderOptions,
-): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
+  ids = new IdSet(),
+): Promise<Ids> {
   const decoder = new Decoder(
     options,
     {
       event: (event) => {
-        ids.add(event.id);
+        if (!ids.add(event.id)) throw tooMany(slot);
       },
       passed: () => undefined,
     },
@@ -47,6 +50,14 @@ export async function insertedSince(
   }
   await sql.query('close strandline_peek');
   return ids;
+}
+
+function tooMany(slot: string): Error {
+  return postgresError(
+    'PG_SNAPSHOT_STALE',
+    `Since the start snapshot of the slot ${slot} was taken, more rows were inserted than can be kept in mind to read it on.`,
+    "Drop the slot and start under a new pipeline name with start: 'snapshot' to take it again: what was handled of it comes again.",
+  );
 }
 
 /**

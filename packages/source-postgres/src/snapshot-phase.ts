@@ -1,4 +1,4 @@
-import { SNAPSHOT_START } from '@strandline/source-kit';
+import { SNAPSHOT_START, type Ids } from '@strandline/source-kit';
 import type { Offset, Position, SourceBatch } from '@strandline/core';
 import type { PostgresConfig } from './config.js';
 import type { SnapshotIdentity } from './identity.js';
@@ -82,7 +82,7 @@ export class SnapshotPhase {
     return this.#order.compare(a, b);
   }
 
-  async #inserted(session: Session): Promise<ReadonlySet<string>> {
+  async #inserted(session: Session): Promise<Ids> {
     const { slot, publication, config } = this.#request;
     return insertedSince(session.sql, slot, publication, decoderOptions(session, config));
   }

@@ -1,4 +1,4 @@
-import { snapshotPosition } from '@strandline/source-kit';
+import { snapshotPosition, type Ids } from '@strandline/source-kit';
 import type { Position, PositionRange } from '@strandline/core';
 import type pg from 'pg';
 import type { OutboxTable } from '@strandline/source-kit';
@@ -34,7 +34,7 @@ export interface SnapshotRequest {
     /** What the first reading saw. */
     readonly original: TransactionSnapshot;
     /** Ids of the rows that the stream will deliver. */
-    readonly inserted: ReadonlySet<string>;
+    readonly inserted: Ids;
   } | null;
 }
 
