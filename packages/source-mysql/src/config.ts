@@ -29,6 +29,13 @@ export interface MysqlOptions extends ReaderOptions {
    * `minimal` reads the names from the table as it is today and checks the layout at each table map.
    */
   readonly metadata?: 'full' | 'minimal';
+  /**
+   * Of XA transactions that are prepared and not decided when the pipeline first starts, and commit later, the rows lie
+   * before the start. `refuse` (default): do not start with `now` or `snapshot` while there are any, or while the user
+   * may not see whether there are (`xa_recover_admin` on MySQL; MariaDB shows them to everyone). `ignore`: do not look,
+   * for servers of which it is known that nobody uses XA; what such transactions insert is not delivered.
+   */
+  readonly undecidedXa?: 'refuse' | 'ignore';
 }
 
 /** Validated, with every default filled in. */
@@ -38,6 +45,7 @@ export interface MysqlConfig extends ReaderConfig {
   readonly start: 'now' | 'earliest' | 'snapshot';
   readonly serverId: number | null;
   readonly metadata: 'full' | 'minimal';
+  readonly undecidedXa: 'refuse' | 'ignore';
 }
 
 const outbox = outboxSchema({
@@ -62,6 +70,7 @@ const schema = z
     start: z.enum(['now', 'earliest', 'snapshot']).default('now'),
     serverId: z.number().int().min(1).max(0xffff_ffff).nullable().default(null),
     metadata: z.enum(['full', 'minimal']).default('full'),
+    undecidedXa: z.enum(['refuse', 'ignore']).default('refuse'),
     ...readerFields,
   })
   .refine((config) => (config.url === undefined) !== (config.connection === undefined), {

@@ -1,6 +1,7 @@
 import { SNAPSHOT_START } from '@strandline/source-kit';
-import type { Logger, Offset, OffsetSeed, OpenRequest, SourceIdentity } from '@strandline/core';
-import { isTransient } from './connect-errors.js';
+import type { Offset, OffsetSeed, OpenRequest, SourceIdentity } from '@strandline/core';
+import type { MysqlConfig } from './config.js';
+import { errnoOf, isTransient } from './connect-errors.js';
 import { connectLog, type ConnectedLog } from './connect-log.js';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
@@ -34,6 +35,9 @@ export interface StartingPoint {
 
 type Live = Omit<LiveLogOptions, 'start'>;
 
+/** ER_XAER_RMERR (MySQL 5.7 and newer), and what a lack of privileges is called elsewhere. */
+const MAY_NOT_RECOVER = new Set([1227, 1401]);
+
 /** Compares what was saved with what the server has. */
 export async function startingPoint(
   live: Live,
@@ -59,7 +63,7 @@ async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest):
   if (config.start === 'snapshot') return firstSnapshot(live, identity, open);
   const sql = await connector.connect();
   try {
-    if (config.start === 'now') await refusePrepared(sql, live.log);
+    if (config.start === 'now') await refusePrepared(sql, config);
     const { at, executed } =
       config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
     const watermark = formatPosition({
@@ -110,15 +114,15 @@ async function claimLog(
   }
 }
 
-/** An XA transaction that was prepared before the start could commit after it, and its rows lie before. */
-async function refusePrepared(sql: Session, log: Logger): Promise<void> {
+/**
+ * An XA transaction that was prepared before the start could commit after it, and its rows lie before: they would be
+ * lost without a trace, for a commit in the log doesn't say what was prepared. So a user who may not see whether there
+ * is one is refused too. That costs one grant, which managed services give as well, and only once: no later start asks.
+ */
+async function refusePrepared(sql: Session, { undecidedXa }: MysqlConfig): Promise<void> {
+  if (undecidedXa === 'ignore') return;
   const prepared = await queryRows(sql, 'xa recover').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.warn(
-      { reason },
-      'this user may not see whether XA transactions are undecided: rows of those that commit after this start are not delivered. Grant xa_recover_admin to have it checked',
-    );
-    return [];
+    throw MAY_NOT_RECOVER.has(errnoOf(error)) ? mayNotRecover(error) : error;
   });
   if (prepared.length === 0) return;
   throw mysqlError(
@@ -128,9 +132,18 @@ async function refusePrepared(sql: Session, log: Logger): Promise<void> {
   );
 }
 
+function mayNotRecover(cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_PRIVILEGE',
+    `The user may not see whether XA transactions are prepared and not decided (${cause instanceof Error ? cause.message : String(cause)}): should one commit after this first start, its rows would lie before it.`,
+    "Run: grant xa_recover_admin on *.* to <user>; it may be revoked once the pipeline has started. Or use start: 'earliest', or, where nobody uses XA, mysql({ undecidedXa: 'ignore' }).",
+    { cause },
+  );
+}
+
 async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
   return withSnapshot(live, open, async (sessions, order) => {
-    await refusePrepared(sessions.locker, live.log);
+    await refusePrepared(sessions.locker, live.config);
     const place = await openSnapshot(sessions, live.facts, live.table, live.log, open.signal);
     const extra = snapshotIdentity(place);
     const offset = await open.claim({ identity: { ...identity, ...extra }, watermark: SNAPSHOT_START });

@@ -41,6 +41,7 @@ describe('defaults', () => {
       start: 'now',
       serverId: null,
       metadata: 'full',
+      undecidedXa: 'refuse',
       visibility: 'committed',
       nullKey: 'reject',
       standby: 'wait',
