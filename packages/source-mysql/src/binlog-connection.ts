@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net';
 import ZongJi from '@vlasky/zongji';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { EVENT_TYPES, HEADER, HEADER_LENGTH, isUnknown, type BinlogEvent } from './binlog-events.js';
+import type { BinlogEvent } from './binlog-events.js';
 import { mysqlError } from './errors.js';
-import { Framing } from './framing.js';
-import { bodyOf, headerOf, innerPacket, isEvent, withoutExcess, type RawPacket } from './raw-packet.js';
-import { TableMaps } from './table-maps.js';
-import { expandPayload } from './transaction-payload.js';
+import { DumpReader, type PacketLibrary } from './dump-reader.js';
+import { isEvent, type RawPacket } from './raw-packet.js';
 
 export interface BinlogListener {
   /** One event, in stream order. A throw ends the connection. */
@@ -69,20 +67,13 @@ export class BinlogConnection {
   readonly #zongji: ZongJi;
   readonly #listener: BinlogListener;
   #connection: RawConnection | null = null;
-  #handle: ((packet?: RawPacket) => void) | null = null;
   /** Pauses or resumes the socket as the two below ask for. */
   #setFlow: () => void = () => undefined;
   /** The consumer has enough. */
   #paused = false;
   /** The library looks a table up. Packets that came meanwhile would be lost on it. */
   #lookingUp = false;
-  readonly #framing = new Framing();
-  readonly #tableMaps = new TableMaps();
-  /** A compressed transaction that is being handed on, event by event. */
-  #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
-  /** Bytes of the checksum of an event, as the file that it stands in says. */
-  #checksum = 0;
-  #read = 0;
+  #reader: DumpReader | null = null;
   #ended = false;
   /** Something came since the silence was last asked for: each packet looking at the clock would cost. */
   #heard = false;
@@ -101,8 +92,7 @@ export class BinlogConnection {
       this.fail(error);
     });
     this.#zongji.on('binlog', (event: BinlogEvent) => {
-      this.#tableMaps.read(event, this.#raw.tableMap);
-      this.#onEvent(event);
+      this.#reader?.event(event);
     });
   }
 
@@ -145,7 +135,7 @@ export class BinlogConnection {
 
   /** Bytes of events that came so far. */
   get read(): number {
-    return this.#read;
+    return this.#reader?.bytes ?? 0;
   }
 
   pause(): void {
@@ -165,7 +155,6 @@ export class BinlogConnection {
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#inner = null;
     clearInterval(this.#timer);
     this.#zongji.stop();
     this.#listener.ended(error);
@@ -200,16 +189,10 @@ export class BinlogConnection {
     return this.#zongji as unknown as RawZongji;
   }
 
-  /** What the library takes for the checksum of every event: the server's setting when the dump began. */
-  get #assumedChecksum(): number {
-    return this.#raw.useChecksum ? CHECKSUM_LENGTH : 0;
-  }
-
   /** Runs before the dump command: queries that are issued in the `ready` event are queued in front of it. */
   #prepare({ heartbeat }: BinlogStart): void {
     const connection = this.#zongji.connection as unknown as RawConnection;
     this.#connection = connection;
-    this.#checksum = this.#assumedChecksum;
     this.#raw._executedGtids = null;
     this.#raw._seedGtidsFromStream = false;
     const nanoseconds = String(Math.round(heartbeat * 1e6));
@@ -230,15 +213,6 @@ export class BinlogConnection {
     this.#heardAt = performance.now();
   }
 
-  #onEvent(event: BinlogEvent): void {
-    if (this.#ended) return;
-    try {
-      this.#listener.event(event);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
   /** The library pauses and resumes the connection by itself: neither it nor we may undo the other's pause. */
   #takeOverFlow(connection: RawConnection): void {
     const pause = connection.pause.bind(connection);
@@ -251,7 +225,7 @@ export class BinlogConnection {
       }
       // What is left of a compressed transaction comes before the packets that arrived behind it.
       connection._paused = false;
-      this.#handOnInner();
+      this.#read(null, this.#reader);
       if (!this.#isHeld(connection)) resume();
     };
     connection.pause = () => {
@@ -270,8 +244,14 @@ export class BinlogConnection {
 
   /** Looks at each packet of the dump before the library does. */
   #interceptPackets(connection: RawConnection): void {
-    const handle = connection.handlePacket.bind(connection);
-    this.#handle = handle;
+    const handlePacket = connection.handlePacket.bind(connection);
+    const handle = (packet: RawPacket): void => {
+      // The socket keeps the order; the numbers do not fit once packets were put in between, or left out.
+      connection.sequenceId = packet.sequenceId;
+      handlePacket(packet);
+    };
+    const reader = this.#readerOf(connection, handle);
+    this.#reader = reader;
     let dumping = false;
     connection.handlePacket = (packet) => {
       this.#heard = true;
@@ -279,91 +259,58 @@ export class BinlogConnection {
       if (this.#ended) return;
       // A paused connection keeps the packet, and it comes here again.
       if (packet === undefined || this.#isHeld(connection)) {
-        handle(packet);
+        handlePacket(packet);
         return;
       }
       // Replies to the queries before the dump have the marker too; only an event knows its own length.
       dumping ||= isEvent(packet);
-      if (dumping) this.#onPacket(packet, connection);
+      const marker = packet.buffer[packet.offset];
+      if (!dumping) handlePacket(packet);
+      else if (marker === 0) this.#read(packet, reader);
+      else if (marker === EOF_MARKER && packet.end - packet.offset < EOF_LENGTH)
+        this.fail(new Error('Connection lost: the server ended the dump'));
       else handle(packet);
     };
   }
 
-  #onPacket(packet: RawPacket, connection: RawConnection): void {
-    // The socket keeps the order; the numbers do not fit once packets were put in between.
-    connection.sequenceId = packet.sequenceId;
-    this.#read += packet.end - packet.offset;
-    const marker = packet.buffer[packet.offset];
+  /** Reads a packet, or goes on with the one before. What is thrown on the way ends the connection. */
+  #read(packet: RawPacket | null, reader: DumpReader | null): void {
     try {
-      if (marker === 0) this.#look(packet);
-      else if (marker === EOF_MARKER && packet.end - packet.offset < EOF_LENGTH)
-        this.fail(new Error('Connection lost: the server ended the dump'));
-      else this.#handle?.(packet);
+      if (packet === null) reader?.resume();
+      else reader?.read(packet);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  #look(packet: RawPacket): void {
-    const header = headerOf(packet);
-    const type = packet.buffer.readUInt8(header + HEADER.type);
-    if (type === EVENT_TYPES.transactionPayload) {
-      const kept = packet.clone();
-      this.#inner = { packet: kept, events: expandPayload(bodyOf(kept, this.#checksum)) };
-      this.#handOnInner();
-      return;
-    }
-    if (type === EVENT_TYPES.formatDescription) {
-      // This event has a checksum in any case, and before it the algorithm of all that follow in its file.
-      this.#checksum = packet.buffer[packet.end - CHECKSUM_LENGTH - 1] === 1 ? CHECKSUM_LENGTH : 0;
-      this.#handle?.(packet);
-      this.#begin();
-      return;
-    }
-    const isRaw = type === EVENT_TYPES.incident || type === EVENT_TYPES.loadQuery;
-    if (isRaw || isUnknown(type, packet.buffer.readUInt16LE(header + HEADER.flags)))
-      this.#listener.raw(type, bodyOf(packet, this.#checksum));
-    this.#handOn(packet, type, this.#checksum);
-  }
-
-  /** Hands on what can be told without the library, and the rest to the library. */
-  #handOn(packet: RawPacket, type: number, checksum: number): void {
-    const event = this.#framing.read(packet.buffer, headerOf(packet), packet.end - checksum);
-    if (event !== null) {
-      this.#onEvent(event);
-      return;
-    }
-    if (type === EVENT_TYPES.tableMap) {
-      const body = headerOf(packet) + HEADER_LENGTH;
-      const known = this.#tableMaps.find(packet.buffer, body, packet.end - checksum, this.#raw.tableMap);
-      if (known !== null) {
-        this.#onEvent(known);
-        return;
-      }
-      this.#tableMaps.expect(packet.buffer, body, packet.end - checksum);
-    }
-    const excess = checksum - this.#assumedChecksum;
-    this.#handle?.(excess === 0 ? packet : withoutExcess(packet, excess));
-  }
-
-  /** Hands the events inside of a compressed transaction to the library, one packet each, until it is paused. */
-  #handOnInner(): void {
-    const connection = this.#connection;
-    try {
-      while (this.#inner !== null && connection !== null && !this.#isHeld(connection)) {
-        const { packet, events } = this.#inner;
-        const next = events.next();
-        if (next.done === true) {
-          this.#inner = null;
-          return;
+  #readerOf(connection: RawConnection, handle: (packet: RawPacket) => void): DumpReader {
+    const raw = this.#raw;
+    const isHeld = (): boolean => this.#isHeld(connection);
+    const library: PacketLibrary = {
+      checksum: raw.useChecksum ? CHECKSUM_LENGTH : 0,
+      tableMap: raw.tableMap,
+      get held() {
+        return isHeld();
+      },
+      read: handle,
+    };
+    return new DumpReader(library, {
+      event: (event) => {
+        // In the library's callback, which would go on behind an error.
+        if (this.#ended) return;
+        try {
+          this.#listener.event(event);
+        } catch (error) {
+          this.fail(error);
         }
-        connection.sequenceId = packet.sequenceId;
-        const inner = innerPacket(packet, next.value, this.#assumedChecksum);
-        this.#handOn(inner, next.value.readUInt8(HEADER.type), this.#assumedChecksum);
-      }
-    } catch (error) {
-      this.fail(error);
-    }
+      },
+      raw: (type, body) => {
+        this.#listener.raw(type, body);
+      },
+      begun: () => {
+        this.#begin();
+      },
+    });
   }
 }
 
