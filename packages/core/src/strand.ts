@@ -1,7 +1,10 @@
 import { invariant } from './errors.js';
 import type { OutboxEvent } from './event.js';
 import type { Position } from './position.js';
-import { Mark } from './watermark.js';
+import { Mark, type Positioned } from './watermark.js';
+
+/** A settled event of up to so many bytes is kept itself, for its position is made only when it is told. */
+const SMALL = 1_024;
 
 /** An admitted event: its place on its strand, and (as a mark) its place in the watermark. */
 export class Entry extends Mark {
@@ -13,6 +16,10 @@ export class Entry extends Mark {
 
   get position(): Position {
     return this.event.position;
+  }
+
+  override get kept(): Positioned {
+    return this.event.bytes <= SMALL ? this.event : { position: this.event.position };
   }
 }
 

@@ -1,15 +1,15 @@
 import { invariant } from './errors.js';
 import type { Position, PositionRange } from './position.js';
 
-/** A run of settled positions between two unsettled ones. */
-interface Run {
-  first: Position;
-  last: Position;
-}
-
-/** Has a position, which can be dear to make: it is asked for only where it is kept or told. */
+/** Has a position, which can be dear to make: it is asked for only where it is told. */
 export interface Positioned {
   readonly position: Position;
+}
+
+/** A run of settled positions between two unsettled ones. */
+interface Run {
+  first: Positioned;
+  last: Positioned;
 }
 
 /** The place of one unsettled event in arrival order. Embedded in the executor's entry: no object of its own. */
@@ -22,6 +22,11 @@ export abstract class Mark implements Positioned {
   settled = false;
 
   abstract readonly position: Position;
+
+  /** What is kept of the mark once it is settled. */
+  get kept(): Positioned {
+    return this;
+  }
 }
 
 /**
@@ -78,8 +83,8 @@ export class Watermark {
   pass(position: Position): void {
     if (this.#newest === null) this.#reached = { position };
     else if (position === this.#newest.position) return;
-    else if (this.#tail === null) this.#tail = { first: position, last: position };
-    else this.#tail.last = position;
+    else if (this.#tail === null) this.#tail = { first: { position }, last: { position } };
+    else this.#tail.last = { position };
   }
 
   /** Settles one mark. */
@@ -97,7 +102,7 @@ export class Watermark {
 
     const after = newer === null ? this.#tail : newer.runBefore;
     let joined: Run | null = null;
-    if (older === null) this.#reached = after === null ? mark : { position: after.last };
+    if (older === null) this.#reached = after === null ? mark.kept : after.last;
     else joined = joinedRun(mark, after);
     if (newer === null) this.#tail = joined;
     else newer.runBefore = joined;
@@ -110,9 +115,9 @@ export class Watermark {
   completed(): PositionRange[] {
     const runs: PositionRange[] = [];
     for (let mark = this.#oldest; mark !== null; mark = mark.newer) {
-      if (mark.runBefore !== null) runs.push({ first: mark.runBefore.first, last: mark.runBefore.last });
+      if (mark.runBefore !== null) runs.push(rangeOf(mark.runBefore));
     }
-    if (this.#tail !== null) runs.push({ first: this.#tail.first, last: this.#tail.last });
+    if (this.#tail !== null) runs.push(rangeOf(this.#tail));
     return runs;
   }
 
@@ -123,13 +128,16 @@ export class Watermark {
 }
 
 /** The run before the mark, the mark and the run after it as one. */
-function joinedRun(mark: Mark, after: Run | null): Run {
-  const { runBefore, position } = mark;
+function joinedRun({ runBefore, kept }: Mark, after: Run | null): Run {
   if (runBefore !== null) {
-    runBefore.last = after?.last ?? position;
+    runBefore.last = after?.last ?? kept;
     return runBefore;
   }
-  if (after === null) return { first: position, last: position };
-  after.first = position;
+  if (after === null) return { first: kept, last: kept };
+  after.first = kept;
   return after;
+}
+
+function rangeOf({ first, last }: Run): PositionRange {
+  return { first: first.position, last: last.position };
 }
