@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import mysql from 'mysql2/promise';
-import type { ConnectionOptions } from 'mysql2';
+import mysql, { type ConnectionOptions } from 'mysql2';
 import { connectError } from './connect-errors.js';
 import { Session } from './session.js';
 
@@ -30,7 +29,7 @@ export interface Connector {
   /** `host:port`, without credentials. */
   readonly target: string;
   readonly options: ConnectionOptions;
-  /** A session for queries. Rejects with a MysqlSourceError. */
+  /** A session for queries. Rejects with a MysqlSourceError, and with the signal's reason once that aborts. */
   connect(): Promise<Session>;
 }
 
@@ -44,6 +43,7 @@ export interface Timeouts {
 export function createConnector(
   config: ConnectionOptions,
   { connectTimeout, silenceTimeout }: Timeouts,
+  signal: AbortSignal,
 ): Connector {
   const options: ConnectionOptions = { ...config, ...LOSSLESS, connectTimeout, enableKeepAlive: true };
   const target = config.socketPath ?? `${config.host ?? 'localhost'}:${String(config.port ?? 3306)}`;
@@ -51,18 +51,22 @@ export function createConnector(
     target,
     options,
     async connect() {
-      let session: Session;
+      signal.throwIfAborted();
+      const session = new Session(mysql.createConnection(options).promise(), silenceTimeout);
+      const abort = (): void => {
+        session.destroy();
+      };
+      signal.addEventListener('abort', abort, { once: true });
       try {
-        session = new Session(await mysql.createConnection(options), silenceTimeout);
-      } catch (cause) {
-        throw connectError(cause, target);
-      }
-      try {
+        await session.opened();
         for (const sql of SESSION) await session.run(sql, connectTimeout);
         return session;
       } catch (cause) {
         session.destroy();
+        signal.throwIfAborted();
         throw connectError(cause, target);
+      } finally {
+        signal.removeEventListener('abort', abort);
       }
     },
   };

@@ -7,6 +7,8 @@ import type { Socket } from 'node:net';
  */
 export class Session {
   readonly #connection: Connection;
+  /** Rejects what is waited for: the library forgets it when the connection is destroyed. */
+  readonly #waiting = new Set<(error: Error) => void>();
 
   /** @param answerTimeout milliseconds until an answer must be there, unless a query says otherwise */
   constructor(
@@ -16,6 +18,18 @@ export class Session {
     this.#connection = connection;
     // A connection that breaks while nobody awaits it emits an error; its users see it at their next query.
     connection.on('error', () => undefined);
+  }
+
+  /** Resolves when the server has let it in; rejects with the server's error, or that of the connection. */
+  opened(): Promise<void> {
+    return this.#unlessDestroyed(
+      new Promise((resolve, reject) => {
+        this.#connection.once('connect', () => {
+          resolve();
+        });
+        this.#connection.once('error', reject);
+      }),
+    );
   }
 
   /** The server's id of it. */
@@ -52,7 +66,7 @@ export class Session {
     try {
       // The library takes 0 for none.
       const timeout = deadline === Infinity ? 0 : deadline;
-      const [rows] = await this.#connection.query({ ...options, timeout });
+      const [rows] = await this.#unlessDestroyed(this.#connection.query({ ...options, timeout }));
       return rows as unknown[];
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'PROTOCOL_SEQUENCE_TIMEOUT') throw error;
@@ -61,7 +75,19 @@ export class Session {
     }
   }
 
+  /** Whoever waits for an answer gets a `Connection closed`. */
   destroy(): void {
     this.#connection.destroy();
+    for (const reject of this.#waiting) reject(new Error('Connection closed'));
+    this.#waiting.clear();
+  }
+
+  #unlessDestroyed<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      answer.then(resolve, reject).finally(() => {
+        this.#waiting.delete(reject);
+      });
+    });
   }
 }

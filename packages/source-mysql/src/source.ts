@@ -36,7 +36,7 @@ class MysqlSource implements Source {
   }
 
   async open(open: OpenRequest): Promise<SourceStream> {
-    const connector = createConnector(this.#config.connection, this.#config);
+    const connector = createConnector(this.#config.connection, this.#config, open.signal);
     for (;;) {
       try {
         return await this.#open(connector, open);
