@@ -16,7 +16,7 @@ describe.each(bothKinds)('what was inserted while a start snapshot was under way
     await using db = await testMysqlDatabase(kind);
     await db.pool.query(`CREATE TABLE outbox (id ${type} PRIMARY KEY, \`key\` varchar(9) NOT NULL)`);
     const config = parseMysqlOptions({ url: db.url, outbox: { table: 'outbox', id: 'id', key: 'key' } });
-    const connector = createConnector(config.connection, config);
+    const connector = createConnector(config.connection, config, new AbortController().signal);
     const { facts, table } = await withSession(connector, async (sql) => ({
       facts: await inspectServer(connector, sql, config.metadata),
       table: await findTable(sql, config.outbox),
