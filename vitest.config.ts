@@ -65,6 +65,7 @@ export default defineConfig({
         },
       },
     ],
-    maxWorkers: 2,
+    // More than the cores of a small machine: most tests wait for servers.
+    maxWorkers: 3,
   },
 });

@@ -18,7 +18,7 @@ import { describeSource } from './source.js';
 
 /** Every version that the run has. */
 for (const name of await mysqlServersOfRun()) {
-  describeSource(name, async () => {
+  describeSource(name, false, async () => {
     const outbox = await MysqlTestOutbox.create(name);
     const { pool } = outbox.db;
     await pool.query('CREATE TABLE elsewhere (n int)');

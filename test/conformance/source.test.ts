@@ -3,7 +3,7 @@ import { outboxSource, PostgresTestOutbox, rowsInTurn, rowsOf } from '@strandlin
 import { openTransaction } from './open-transaction.js';
 import { describeSource } from './source.js';
 
-describeSource('Postgres', async () => {
+describeSource('Postgres', true, async () => {
   const outbox = await PostgresTestOutbox.create();
   const { db, release } = outbox;
   await db.pool.query('CREATE TABLE elsewhere (n int)');

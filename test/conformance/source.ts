@@ -144,8 +144,16 @@ class Processes implements AsyncDisposable {
 
 const idsOf = (events: readonly OutboxEvent[]): string[] => events.map(({ id }) => id);
 
-/** The suite that every `Source` passes. */
-export function describeSource(kind: string, setUp: () => Promise<SourceDriver>): void {
+/**
+ * The suite that every `Source` passes.
+ *
+ * @param knowsReaders whether the server keeps the log for its readers, and the driver says what it keeps: `kept`
+ */
+export function describeSource(
+  kind: string,
+  knowsReaders: boolean,
+  setUp: () => Promise<SourceDriver>,
+): void {
   const each = (name: string, run: (driver: SourceDriver, processes: Processes) => Promise<void>): void => {
     it(name, async () => {
       await using driver = await setUp();
@@ -154,15 +162,16 @@ export function describeSource(kind: string, setUp: () => Promise<SourceDriver>)
     });
   };
 
-  /** For servers that know their readers; for others there is nothing to look at. */
+  /** For servers that know their readers. */
   const eachKept = (
     name: string,
     run: (driver: SourceDriver, processes: Processes, kept: () => Promise<Position>) => Promise<void>,
   ): void => {
-    it(name, async (context) => {
+    if (!knowsReaders) return;
+    it(name, async () => {
       await using driver = await setUp();
       const kept = driver.kept?.bind(driver);
-      if (kept === undefined) return context.skip('this server does not know its readers');
+      if (kept === undefined) throw new Error('The driver does not say what the server keeps.');
       await using processes = new Processes(driver);
       await run(driver, processes, kept);
     });
