@@ -65,7 +65,6 @@ export default defineConfig({
         },
       },
     ],
-    // More than the cores of a small machine: most tests wait for servers.
-    maxWorkers: 3,
+    maxWorkers: 2,
   },
 });
