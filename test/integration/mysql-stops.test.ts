@@ -6,8 +6,21 @@ import type { PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bothKinds, Follower, insert, outboxTable } from './mysql-follower.js';
 
+/** Of this file alone: what is logged as a statement here would stop the pipelines of others. */
+const servers = new Map<MysqlServerKind, Promise<MysqlServer>>();
+
+async function serverUrlOf(kind: MysqlServerKind): Promise<string> {
+  const server = servers.get(kind) ?? startOwn(kind);
+  servers.set(kind, server);
+  return (await server).url;
+}
+
+afterAll(async () => {
+  for (const server of servers.values()) await (await server)[Symbol.asyncDispose]();
+});
+
 async function outboxDatabase(kind: MysqlServerKind, server?: string): Promise<TestMysqlDatabase> {
-  const db = await testMysqlDatabase(kind, server);
+  const db = await testMysqlDatabase(kind, server ?? (await serverUrlOf(kind)));
   await db.pool.query(outboxTable);
   return db;
 }

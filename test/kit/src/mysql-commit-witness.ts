@@ -28,11 +28,13 @@ export class MysqlCommitWitness extends CommitWitness {
 
   async transactions(): Promise<readonly CommittedTransaction[]> {
     const rows = await this.#rowsByToken();
-    return (await this.#committed()).map(({ place, tokens }) => ({
+    const transactions = (await this.#committed()).map(({ place, tokens }) => ({
       events: tokens
         .flatMap((token) => rows.get(token) ?? [])
         .map((row, index) => ({ ...row, position: `${place}#${String(index + 1)}` })),
     }));
+    // Outboxes of other tests are in the same log.
+    return transactions.filter(({ events }) => events.length > 0);
   }
 
   /** Those that committed and wrote to the outbox, with the tokens of their statements in order. */
