@@ -5,13 +5,15 @@ import {
   rowsInTurn,
   rowsOf,
   ScriptedHandler,
+  TcpProxy,
   TestLog,
   testOutbox,
   waitUntil,
   watchFor,
 } from '@strandline/test-kit';
-import { definePipeline, memoryOffsets, type Pipeline } from 'strandline';
+import { definePipeline, memoryOffsets, type OutboxEvent, type Pipeline } from 'strandline';
 import { expect, test } from 'vitest';
+import { Pipelines } from './pipelines.js';
 
 /** On Postgres the session that reads the log is the lock, and a process that lost it may take it again at once. */
 test.each(['mysql', 'mariadb'] as const)(
@@ -117,5 +119,37 @@ test.each(['mysql', 'mariadb'] as const)(
     } finally {
       await stream.close();
     }
+  },
+);
+
+/** The server ends the older one of two readers with one id, and says so to it like to a reader of another pipeline. */
+test.each(['mysql', 'mariadb'] as const)(
+  '%s: a former owner whose place as a reader was taken before it heard of its lock stands by',
+  async (kind) => {
+    await using outbox = await testOutbox(kind);
+    await using proxy = await TcpProxy.start(outbox.url);
+    await using pipelines = new Pipelines(outbox, 'reader');
+    const seen: string[][] = [[], []];
+    const handle =
+      (n: number) =>
+      ({ id }: OutboxEvent): unknown =>
+        seen[n]?.push(id);
+    const former = await pipelines.start(handle(0), { source: { url: proxy.url, silenceTimeout: 1_000 } });
+    const newer = await pipelines.start(handle(1));
+    const ids = await outbox.insert(rowsOf('a', 'b'));
+    await waitUntil('the first one is at work', () => seen[0]?.length === 2);
+
+    proxy.freeze('sql');
+    await outbox.sessionsOf('reader').end('owner');
+    await waitUntil('the other one has taken over', () => newer.status().state === 'running');
+    await waitUntil('the former one stands by', () => former.status().state === 'standby');
+    ids.push(...(await outbox.insert(rowsOf('a', 'b'))));
+    await waitUntil('all is handled', () => seen.flat().length >= 4);
+    expect(newer.status().state).toBe('running');
+    await newer.stop();
+    ids.push(...(await outbox.insert(rowsOf('a'))));
+    await waitUntil('it owns again', () => former.status().state === 'running');
+    await waitUntil('all is handled', () => seen[0]?.includes(ids.at(-1) ?? '') === true);
+    expect([...new Set(seen.flat())].toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
   },
 );

@@ -80,6 +80,17 @@ export class Ownership {
     return this.#loss.signal;
   }
 
+  /**
+   * Resolves when the server says that the lock is held yet.
+   * @throws the reason of `lost`
+   */
+  async confirm(): Promise<void> {
+    await this.#session.run('do 0', this.#patience).catch((error: unknown) => {
+      this.#lose(error);
+    });
+    this.lost.throwIfAborted();
+  }
+
   release(): void {
     this.#released = true;
     clearInterval(this.#timer);

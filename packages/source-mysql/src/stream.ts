@@ -233,7 +233,11 @@ export class MysqlStream implements SourceStream {
       this.#pending.clear();
       this.#catchingUp = true;
       this.#requireOwnership();
-      if (!isTransient(error)) throw streamError(error, this.offset.watermark);
+      if (!isTransient(error)) {
+        // A process that stood still can hear first that the next owner's reader has taken the place of its own.
+        await this.#parts.ownership.confirm();
+        throw streamError(error, this.offset.watermark);
+      }
       const delay = Math.min(maxDelay, initialDelay * 2 ** attempt) * (0.5 + Math.random() / 2);
       const reason = error instanceof Error ? error.message : String(error);
       log.warn({ reason, delay: Math.round(delay) }, 'lost the dump of the binlog: connecting again');
