@@ -92,7 +92,8 @@ export class Process {
   fail(strand: Strand, permanently: boolean, now: number): void {
     this.running.splice(this.running.indexOf(strand), 1);
     this.#promises.failed(strand.key);
-    this.executor.fail(strand, permanently ? new PermanentError('never') : new Error('not now'), now);
+    const error = permanently ? new PermanentError('never') : new Error('not now');
+    if (this.executor.fail(strand, error, now).outcome === 'exhausted') this.executor.halt(strand);
   }
 
   /** Takes the standing and sends it to the store. */

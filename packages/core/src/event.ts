@@ -10,6 +10,9 @@ export interface Transaction {
   readonly commitTime: string;
 }
 
+/** How `event.payload` is made from its text: parsed, as a Buffer, or as it is. */
+export type PayloadFormat = 'json' | 'bytes' | 'text';
+
 /** One committed insert of an outbox table, or one message of a tableless outbox. */
 export interface OutboxEvent {
   /** The outbox row's id as the server prints it. The same at every redelivery: deduplicate on it. */
@@ -29,8 +32,12 @@ export interface OutboxEvent {
   readonly payload: unknown;
   /** The payload exactly as the server printed it; null for NULL. */
   readonly payloadText: string | null;
+  /** What `payload` is of `payloadText`. */
+  readonly payloadFormat: PayloadFormat;
   /** The mapped headers column (a JSON object), parsed at the first access; empty when there is none. */
   readonly headers: Readonly<Record<string, unknown>>;
+  /** The headers exactly as the server printed them; null for NULL, or when there is no such column. */
+  readonly headersText: string | null;
   /** Further mapped columns (`outbox.columns`), as the server's own text. */
   readonly columns: Readonly<Record<string, string | null>>;
   /** Where the event lies in its source's log. */

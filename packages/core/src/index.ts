@@ -1,5 +1,22 @@
 export { describeConfigIssues, type ConfigIssue } from './config-issues.js';
-export type { DeadLetters, Failure } from './dead-letters.js';
+export type {
+  CrashRecord,
+  DeadLetter,
+  DeadLetterDesk,
+  DeadLetterStore,
+  Failure,
+  LetterCounts,
+  LetterError,
+  LetterFence,
+  LetterFilter,
+  LetterLimits,
+  LetterReason,
+  LetterResult,
+  LetterState,
+  NewLetter,
+  ParkedKey,
+  ParkedKeyState,
+} from './dead-letters.js';
 export {
   invariant,
   InvariantError,
@@ -8,10 +25,15 @@ export {
   StrandlineError,
   type ErrorDetails,
 } from './errors.js';
-export type { OutboxEvent, Transaction } from './event.js';
+export { identityOf, SNAPSHOT_PREFIX } from './event-identity.js';
+export { recordOf, restoreEvent, type EventRecord } from './event-record.js';
+export type { OutboxEvent, PayloadFormat, Transaction } from './event.js';
 export { Executor, type ExecutorCounts, type ExecutorOptions, type FailureDecision } from './executor.js';
+export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
+export type { HandlerContext } from './handler-context.js';
 export type { Logger } from './logger.js';
 export type { CommitResult, Offset, OffsetSeed, OffsetStore, SourceIdentity } from './offset.js';
+export type { ParkedStrand } from './parked-strands.js';
 export type { Position, PositionRange } from './position.js';
 export { delayCeiling, nextDelay, type RetryPolicy } from './retry-policy.js';
 export type { OpenRequest, Source, SourceBatch, SourceStatus, SourceStream } from './source.js';

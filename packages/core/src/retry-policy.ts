@@ -15,6 +15,8 @@ export interface RetryPolicy {
    * ceiling itself.
    */
   readonly jitter: 'full' | 'none';
+  /** Whether an error may be retried at all; by default every one but a `PermanentError`. */
+  readonly retryable?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The ceiling of the delay before call number `attempt + 1`, in milliseconds. */
@@ -38,7 +40,7 @@ export function nextDelay(
   error: unknown,
   random: number,
 ): number | null {
-  if (error instanceof PermanentError) return null;
+  if (error instanceof PermanentError || policy.retryable?.(error) === false) return null;
   if (attempt >= policy.attempts || elapsed >= policy.maxElapsed) return null;
   const ceiling = delayCeiling(policy, attempt);
   return policy.jitter === 'full' ? ceiling * random : ceiling;

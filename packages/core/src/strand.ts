@@ -27,19 +27,22 @@ export class Entry extends Mark {
  * What a strand is doing:
  *
  *     ready ──take──► running ──succeed──► ready, or gone when empty
- *       ▲                │
+ *       ▲                │  └─tooLong─► stuck ──succeed, fail──► as if it were running
  *       │               fail
  *       │                ├──► backoff ──its time comes──► ready
- *       │                └──► halted (stays until the process ends)
+ *       │                └──► exhausted ──settleExhausted──► ready, or gone when empty
+ *       │                         └─────halt──► halted (stays until the process ends)
  *       └── admit (a new strand starts ready)
  */
-export type StrandState = 'ready' | 'running' | 'backoff' | 'halted';
+export type StrandState = 'ready' | 'running' | 'stuck' | 'backoff' | 'exhausted' | 'halted';
 
 /** Which states may follow which. */
 const SUCCESSORS: Readonly<Record<StrandState, readonly StrandState[]>> = {
   ready: ['running'],
-  running: ['ready', 'backoff', 'halted'],
+  running: ['ready', 'stuck', 'backoff', 'exhausted'],
+  stuck: ['ready', 'backoff', 'exhausted'],
   backoff: ['ready'],
+  exhausted: ['ready', 'halted'],
   halted: [],
 };
 
@@ -63,6 +66,8 @@ export class Strand {
   firstFailedAt = NaN;
   /** When the present head is tried again, while in backoff. */
   dueAt = NaN;
+  /** How many of its oldest events are handled one by one: those of a batch that failed. */
+  #alone = 0;
   /** What the present head last failed with. */
   lastError: unknown = undefined;
 
@@ -85,6 +90,18 @@ export class Strand {
     return this.#length;
   }
 
+  /** The head is handled by itself. */
+  get alone(): boolean {
+    return this.#alone > 0;
+  }
+
+  /** What is in flight is handled one by one, from the head on, as if nothing of it had been tried. */
+  narrow(): void {
+    this.#alone = this.inFlight;
+    this.inFlight = 0;
+    this.#startAfresh();
+  }
+
   /** The oldest unsettled event. A strand in the executor's map always has one. */
   get head(): Entry {
     invariant(this.#head !== null, () => `the strand of key ${JSON.stringify(this.key)} is empty`);
@@ -105,17 +122,49 @@ export class Strand {
     if (this.#head === null) this.#tail = null;
     entry.next = null;
     this.#length -= 1;
+    if (this.#alone > 0) this.#alone -= 1;
+    this.#startAfresh();
+    return entry;
+  }
+
+  #startAfresh(): void {
     this.attempt = 0;
     this.firstFailedAt = NaN;
     this.lastError = undefined;
-    return entry;
+  }
+
+  /** Takes off what comes after the first `keep` events, oldest first. */
+  cut(keep: number): Entry[] {
+    const rest: Entry[] = [];
+    let last: Entry | null = null;
+    let entry = this.#head;
+    for (let i = 0; i < keep && entry !== null; i += 1) {
+      last = entry;
+      entry = entry.next;
+    }
+    while (entry !== null) {
+      const { next } = entry;
+      entry.next = null;
+      rest.push(entry);
+      entry = next;
+    }
+    if (last === null) this.#head = null;
+    else last.next = null;
+    this.#tail = last;
+    this.#length -= rest.length;
+    return rest;
   }
 
   /** The events that are in flight, oldest first. */
   inFlightEvents(): OutboxEvent[] {
+    return this.events(this.inFlight);
+  }
+
+  /** The oldest so many events, or all. */
+  events(count = this.#length): OutboxEvent[] {
     const events: OutboxEvent[] = [];
     let entry = this.#head;
-    for (let i = 0; i < this.inFlight; i += 1) {
+    for (let i = 0; i < count; i += 1) {
       invariant(entry !== null, 'more events in flight than the strand has');
       events.push(entry.event);
       entry = entry.next;

@@ -58,6 +58,11 @@ export class Watermark {
     return this.#reached.position;
   }
 
+  /** The oldest mark that waits to be settled. */
+  get oldest(): Mark | null {
+    return this.#oldest;
+  }
+
   /** How many marks wait to be settled. */
   get unsettled(): number {
     return this.#unsettled;

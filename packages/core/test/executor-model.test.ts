@@ -159,6 +159,7 @@ function play(step: Step, executor: Executor, model: Model, running: Map<KeyMode
         step.permanent ? new PermanentError('never') : 'failed',
         model.now,
       );
+      if (decision.outcome === 'exhausted') executor.halt(strand);
       const text = decision.outcome === 'retry' ? `retry at ${String(decision.dueAt)}` : 'halt';
       expect(text).toBe(model.fail(chosen, step.permanent));
       return;
@@ -183,6 +184,9 @@ function compareState(executor: Executor, model: Model): void {
     strands: model.keys.length,
     running: model.running.length,
     backoff: model.backoff.length,
+    stuck: 0,
+    exhausted: 0,
+    parked: 0,
     halted: model.keys.filter(({ halted }) => halted).length,
     settled: model.handled,
   });

@@ -231,7 +231,7 @@ describe('retries', () => {
     expect(keysOf(takeAll(executor))).toBe('bca');
   });
 
-  it('calls the handler exactly `attempts` times, and then halts the strand', () => {
+  it('calls the handler exactly `attempts` times, and then gives up', () => {
     const executor = admitted('a', { retry: { ...STEADY, attempts: 4 } });
     const outcomes: string[] = [];
     for (let now = 0, strand = executor.take(); strand !== null && now < 1e6; strand = executor.take()) {
@@ -239,12 +239,12 @@ describe('retries', () => {
       now += 10_000;
       executor.wake(now);
     }
-    expect(outcomes).toEqual(['retry', 'retry', 'retry', 'halt']);
+    expect(outcomes).toEqual(['retry', 'retry', 'retry', 'exhausted']);
   });
 
   it.each([
     { at: 1_999, outcome: 'retry' },
-    { at: 2_000, outcome: 'halt' },
+    { at: 2_000, outcome: 'exhausted' },
   ])(
     'counts maxElapsed from the first failure: $at ms after it the decision is to $outcome',
     ({ at, outcome }) => {
@@ -291,7 +291,9 @@ describe('retries', () => {
 describe('halt', () => {
   it('comes at once with a PermanentError, whatever retries are left', () => {
     const executor = admitted('a');
-    expect(executor.fail(takeOne(executor), new PermanentError('never'), 0)).toEqual({ outcome: 'halt' });
+    expect(executor.fail(takeOne(executor), new PermanentError('never'), 0)).toEqual({
+      outcome: 'exhausted',
+    });
     expect(executor.wake(Number.MAX_VALUE)).toBeNull();
     expect(executor.take()).toBeNull();
   });
@@ -302,6 +304,7 @@ describe('halt', () => {
     executor.succeed(b);
     executor.succeed(x);
     executor.fail(a, new PermanentError('never'), 0);
+    executor.halt(a);
     executor.succeed(takeOne(executor));
     executor.admit(event('c', 5));
     executor.admit(event('a', 6));
@@ -353,7 +356,10 @@ describe('the watermark of the executor', () => {
 describe('counts', () => {
   it('say what is where, at every step of an event', () => {
     const executor = new Executor(executorOptions({ concurrency: 2, retry: { ...STEADY, attempts: 2 } }));
-    const base = { unsettled: 0, bytes: 0, strands: 0, running: 0, backoff: 0, halted: 0, settled: 0 };
+    const base = {
+      ...{ unsettled: 0, bytes: 0, strands: 0, running: 0, stuck: 0 },
+      ...{ backoff: 0, exhausted: 0, halted: 0, parked: 0, settled: 0 },
+    };
     expect(executor.counts()).toEqual(base);
     executor.admit(event('a', 0, 10));
     executor.admit(event('a', 1, 20));
@@ -384,14 +390,10 @@ describe('counts', () => {
     const [again, retried] = takeAll(executor) as [Strand, Strand];
     executor.fail(retried, failure, 100);
     executor.succeed(again);
-    expect(executor.counts()).toEqual({
-      ...base,
-      unsettled: 1,
-      bytes: 40,
-      strands: 1,
-      halted: 1,
-      settled: 2,
-    });
+    const last = { ...base, unsettled: 1, bytes: 40, strands: 1, settled: 2 };
+    expect(executor.counts()).toEqual({ ...last, exhausted: 1 });
+    executor.halt(retried);
+    expect(executor.counts()).toEqual({ ...last, halted: 1 });
   });
 
   it('keep no strand of a key without work', () => {
@@ -409,7 +411,7 @@ describe('counts', () => {
     executor.fail(b, failure, 0);
     executor.fail(c, new PermanentError('never'), 0);
     const states = [...executor.strands()].map(({ key, state }) => `${key} ${state}`);
-    expect(states).toEqual(['a running', 'b backoff', 'c halted', 'd ready']);
+    expect(states).toEqual(['a running', 'b backoff', 'c exhausted', 'd ready']);
   });
 });
 

@@ -3,14 +3,16 @@ import { InvariantError } from '../src/errors.js';
 import { Entry, Strand, type StrandState } from '../src/strand.js';
 import { event } from './fixtures.js';
 
-const STATES: readonly StrandState[] = ['ready', 'running', 'backoff', 'halted'];
+const STATES: readonly StrandState[] = ['ready', 'running', 'stuck', 'backoff', 'exhausted', 'halted'];
 
 /** How a new strand gets into each state. */
 const WAY: Readonly<Record<StrandState, readonly StrandState[]>> = {
   ready: [],
   running: ['running'],
+  stuck: ['running', 'stuck'],
   backoff: ['running', 'backoff'],
-  halted: ['running', 'halted'],
+  exhausted: ['running', 'exhausted'],
+  halted: ['running', 'exhausted', 'halted'],
 };
 
 /** The transitions of the class comment. */
@@ -18,8 +20,14 @@ const ALLOWED = new Set([
   'ready → running',
   'running → ready',
   'running → backoff',
-  'running → halted',
+  'running → stuck',
+  'running → exhausted',
+  'stuck → ready',
+  'stuck → backoff',
+  'stuck → exhausted',
   'backoff → ready',
+  'exhausted → ready',
+  'exhausted → halted',
 ]);
 
 function strandIn(state: StrandState): Strand {

@@ -1,5 +1,4 @@
 export { IdSet, type Ids } from './id-set.js';
-export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts, type PayloadFormat } from './lazy-event.js';
 export {
   outboxSchema,
   type OutboxKey,

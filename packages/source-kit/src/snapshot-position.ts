@@ -1,13 +1,11 @@
-import type { Position } from '@strandline/core';
+import { SNAPSHOT_PREFIX, type Position } from '@strandline/core';
 
 /** Nothing of the start snapshot yet. */
 export const SNAPSHOT_START: Position = 'snapshot:start';
 
-const PREFIX = 'snapshot:';
-
 /** The position of a row of the start snapshot: its order values, which only the server can compare. */
 export function snapshotPosition(row: readonly string[]): Position {
-  return PREFIX + JSON.stringify(row);
+  return SNAPSHOT_PREFIX + JSON.stringify(row);
 }
 
 /** A place in the start snapshot; `row` is null before the first row. */
@@ -19,9 +17,9 @@ export interface SnapshotPosition {
 /** Reads a position of the start snapshot; null for any other text. */
 export function parseSnapshotPosition(text: Position): SnapshotPosition | null {
   if (text === SNAPSHOT_START) return { kind: 'snapshot', row: null };
-  if (!text.startsWith(PREFIX)) return null;
+  if (!text.startsWith(SNAPSHOT_PREFIX)) return null;
   try {
-    const row: unknown = JSON.parse(text.slice(PREFIX.length));
+    const row: unknown = JSON.parse(text.slice(SNAPSHOT_PREFIX.length));
     const isRow = Array.isArray(row) && row.every((value) => typeof value === 'string');
     return isRow ? { kind: 'snapshot', row } : null;
   } catch {

@@ -1,5 +1,10 @@
-import type { Position, Transaction } from '@strandline/core';
-import { LazyEvent, type EventTexts, type PayloadFormat } from '@strandline/source-kit';
+import {
+  LazyEvent,
+  type EventTexts,
+  type PayloadFormat,
+  type Position,
+  type Transaction,
+} from '@strandline/core';
 
 /** What all rows of one transaction share. */
 export interface TransactionContext {

@@ -1,11 +1,6 @@
 import type { Charsets } from './charsets.js';
-import {
-  EVENT_OVERHEAD,
-  NO_COLUMNS,
-  type OutboxRow,
-  type OutboxTable,
-  type PayloadFormat,
-} from '@strandline/source-kit';
+import { EVENT_OVERHEAD, NO_COLUMNS, type PayloadFormat } from '@strandline/core';
+import type { OutboxRow, OutboxTable } from '@strandline/source-kit';
 import { mysqlError, MysqlSourceError } from './errors.js';
 import { MysqlEvent, type TransactionContext } from './event.js';
 import { codecOf, isBinary, type Codec, type ColumnType } from './values.js';

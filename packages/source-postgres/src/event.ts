@@ -1,5 +1,10 @@
-import type { Position, Transaction } from '@strandline/core';
-import { LazyEvent, type EventTexts, type PayloadFormat } from '@strandline/source-kit';
+import {
+  LazyEvent,
+  type EventTexts,
+  type PayloadFormat,
+  type Position,
+  type Transaction,
+} from '@strandline/core';
 import { formatMicros } from './timestamps.js';
 
 /** What all rows of one transaction share. */

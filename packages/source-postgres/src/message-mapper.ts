@@ -1,4 +1,4 @@
-import { EVENT_OVERHEAD, NO_COLUMNS } from '@strandline/source-kit';
+import { EVENT_OVERHEAD, NO_COLUMNS } from '@strandline/core';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import type { OutboxMessages } from './config.js';
 import { postgresError, type PostgresSourceError } from './errors.js';

@@ -1,12 +1,7 @@
 import { logPosition } from './position.js';
 import type { ByteReader } from './byte-reader.js';
-import {
-  EVENT_OVERHEAD,
-  NO_COLUMNS,
-  type OutboxRow,
-  type OutboxTable,
-  type PayloadFormat,
-} from '@strandline/source-kit';
+import { EVENT_OVERHEAD, NO_COLUMNS, type PayloadFormat } from '@strandline/core';
+import type { OutboxRow, OutboxTable } from '@strandline/source-kit';
 import { postgresError, type PostgresSourceError } from './errors.js';
 import { PostgresEvent, type TransactionContext } from './event.js';
 import type { Lsn } from './lsn.js';

@@ -48,6 +48,7 @@ describe('the mapped columns', () => {
       { other: 'x', id: '1', key: 'k', kind: 'paid', body: 'text', meta: '{"a":1}', extra: 'e', more: null },
       { type: 'kind', payload: 'body', headers: 'meta', columns: ['extra', 'more'] },
     );
+    expect([event.payloadFormat, event.headersText]).toEqual(['text', '{"a":1}']);
     expect(event.toJSON()).toEqual({
       id: '1',
       key: 'k',
@@ -133,13 +134,15 @@ describe('values', () => {
     expect(map(row, { payload: 'body' }).payload).toBe('{"n": 1}');
     expect(map(row, { payload: 'body', payloadFormat: 'json' }).payload).toEqual({ n: 1 });
     expect(map(row, { payload: 'json', payloadFormat: 'text' }).payload).toBe('{"n": 1}');
+    expect(map(row, { payload: 'json', payloadFormat: 'text' }).payloadFormat).toBe('text');
+    expect(map(row, { payload: 'body', payloadFormat: 'json' }).payloadFormat).toBe('json');
   });
 
   it('json and jsonb are parsed at the first access, and their text is as the server sent it', () => {
     for (const name of ['json', 'jsonb']) {
       const text = '{"n": 9007199254740993,\n "a":1.10}';
       const event = map({ id: '1', key: 'k', [name]: text }, { payload: name });
-      expect(event.payloadText).toBe(text);
+      expect([event.payloadText, event.payloadFormat]).toEqual([text, 'json']);
       expect(event.payload).toEqual({ n: 9007199254740992, a: 1.1 });
       expect(event.payload).toBe(event.payload);
     }
@@ -153,6 +156,7 @@ describe('values', () => {
   it('bytea is a Buffer', () => {
     const event = map({ id: '1', key: 'k', bytea: '\\x00ff80' }, { payload: 'bytea' });
     expect(event.payload).toEqual(Buffer.from([0, 255, 128]));
+    expect(event.payloadFormat).toBe('bytes');
     expect(map({ id: '1', key: 'k', bytea: '\\x' }, { payload: 'bytea' }).payload).toEqual(Buffer.alloc(0));
   });
 

@@ -1,7 +1,5 @@
-import type { OutboxEvent, Position, Transaction } from '@strandline/core';
-
-/** How `event.payload` is made from its text. */
-export type PayloadFormat = 'json' | 'bytes' | 'text';
+import type { OutboxEvent, PayloadFormat, Transaction } from './event.js';
+import type { Position } from './position.js';
 
 /** The texts of an event, as the server prints them. */
 export interface EventTexts {
@@ -32,25 +30,23 @@ export abstract class LazyEvent implements OutboxEvent {
   readonly id: string;
   readonly type: string | null;
   readonly payloadText: string | null;
+  readonly headersText: string | null;
   readonly columns: Readonly<Record<string, string | null>>;
   readonly bytes: number;
-  readonly #headersText: string | null;
-  readonly #format: PayloadFormat;
   #payload: unknown = undefined;
   #headers: Readonly<Record<string, unknown>> | undefined = undefined;
 
   constructor(
     texts: EventTexts,
     readonly table: string,
-    format: PayloadFormat,
+    readonly payloadFormat: PayloadFormat,
   ) {
     this.id = texts.id;
     this.type = texts.type;
     this.payloadText = texts.payloadText;
     this.columns = texts.columns;
     this.bytes = texts.bytes;
-    this.#headersText = texts.headersText;
-    this.#format = format;
+    this.headersText = texts.headersText;
   }
 
   abstract readonly key: string;
@@ -58,17 +54,17 @@ export abstract class LazyEvent implements OutboxEvent {
   abstract readonly transaction: Transaction;
 
   get payload(): unknown {
-    if (this.#payload === undefined) this.#payload = decodePayload(this.payloadText, this.#format);
+    if (this.#payload === undefined) this.#payload = decodePayload(this.payloadText, this.payloadFormat);
     return this.#payload;
   }
 
   get headers(): Readonly<Record<string, unknown>> {
-    this.#headers ??= parseHeaders(this.#headersText);
+    this.#headers ??= parseHeaders(this.headersText);
     return this.#headers;
   }
 
   /** Getters are not own properties: without this, JSON and loggers would miss them. */
-  toJSON(): Omit<OutboxEvent, 'bytes'> {
+  toJSON(): Omit<OutboxEvent, 'bytes' | 'payloadFormat' | 'headersText'> {
     const { id, key, type, payload, payloadText, headers, columns, position, table, transaction } = this;
     return { id, key, type, payload, payloadText, headers, columns, position, table, transaction };
   }
