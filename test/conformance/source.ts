@@ -187,6 +187,10 @@ export function describeSource(
         const events = await reader.untilEvents(3);
         expect(idsOf(events)).toEqual(ids);
         expect(events.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+        for (const { payload, payloadText, payloadFormat, headersText } of events) {
+          expect([payloadFormat, headersText]).toEqual(['text', null]);
+          expect(payload).toBe(payloadText);
+        }
       });
 
       each('claims the offset before anything is read, and says what it claimed', async (_, processes) => {
