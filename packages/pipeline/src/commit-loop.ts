@@ -19,9 +19,11 @@ export interface CommitLoopOptions {
   readonly identity: () => SourceIdentity;
   /** What is settled above the watermark, by this owner and by earlier ones. */
   readonly completed: () => readonly PositionRange[];
+  /** What committed before this time is settled now; null while it isn't known. */
+  readonly settledBefore: () => string | null;
   readonly log: Logger;
-  /** The offset is saved up to here: the log may be released. */
-  readonly saved: (watermark: Position) => void;
+  /** The offset is saved up to here: the log may be released. And what committed before that time is settled in it. */
+  readonly saved: (watermark: Position, settledBefore: string | null) => void;
   /** A newer owner was found, or the store is beyond repair: the run is over. */
   readonly failed: (error: unknown) => void;
   readonly fenced: () => void;
@@ -63,6 +65,11 @@ export class CommitLoop {
     return this.#options.executor.settled - this.#savedSettled;
   }
 
+  /** How many of the events that were settled are saved. */
+  get savedSettled(): number {
+    return this.#savedSettled;
+  }
+
   /** Commits before the interval is over when much has settled: what a crash delivers again stays bounded. */
   hurry(): void {
     if (this.#available && this.#pending === null && !this.#stopped && this.unsaved >= this.#hurryAt)
@@ -99,6 +106,7 @@ export class CommitLoop {
 
   async #save(watermark: Position, settled: number): Promise<void> {
     const { config, offset, completed } = this.#options;
+    const settledBefore = this.#options.settledBefore();
     this.#revision += 1;
     try {
       const result = await config.offsets.commit(config.name, {
@@ -109,27 +117,28 @@ export class CommitLoop {
         revision: this.#revision,
         savedAt: new Date().toISOString(),
       });
-      this.#conclude(result, watermark, settled);
+      if (this.#conclude(result, watermark, settled)) this.#options.saved(watermark, settledBefore);
     } catch (error) {
       this.#onError(error);
     }
   }
 
-  #conclude(result: CommitResult, watermark: Position, settled: number): void {
+  /** Whether it is saved. */
+  #conclude(result: CommitResult, watermark: Position, settled: number): boolean {
     const { log } = this.#options;
     if (!this.#available) log.info({ watermark }, 'the offset store is back');
     this.#available = true;
     if (result === 'fenced') {
       this.#options.fenced();
-      return;
+      return false;
     }
     // A revision of ours that was thought lost came through, and a newer one than this: the next commit tells.
-    if (result === 'stale') return;
+    if (result === 'stale') return false;
     if (result === 'restored')
       log.warn({ watermark }, 'the offset store had lost the offset: it was written anew');
     this.#savedWatermark = watermark;
     this.#savedSettled = settled;
-    this.#options.saved(watermark);
+    return true;
   }
 
   #onError(error: unknown): void {

@@ -1,5 +1,8 @@
 import {
+  type DeadLetterStore,
   describeConfigIssues,
+  type HandlerContext,
+  type LetterLimits,
   type Logger,
   type OffsetStore,
   type OutboxEvent,
@@ -8,13 +11,25 @@ import {
 } from '@strandline/core';
 import { z } from 'zod';
 import { pipelineError } from './errors.js';
-import type { HandlerContext } from './handler-context.js';
 
 /** Handles one event. A returned promise is awaited; a throw or a rejection is retried by the policy. */
 export type Handler = (event: OutboxEvent, ctx: HandlerContext) => unknown;
 
 /** Handles the next consecutive events of one key; a failure is retried with the same events. */
 export type BatchHandler = (events: readonly OutboxEvent[], ctx: HandlerContext) => unknown;
+
+export type FailurePolicy = 'park' | 'halt' | 'skip';
+
+export interface ParkingOptions {
+  /** Letters of one key (default 100,000), and of all (default 1,000,000); at the limit the key halts. */
+  readonly limits: LetterLimits;
+  /** Milliseconds between looks for keys that somebody released. Default 1,000. */
+  readonly poll: number;
+  /** Parked keys are tried again by themselves after so long, doubling up to `maxDelay`. Default: never. */
+  readonly schedule: { readonly initialDelay: number; readonly maxDelay: number } | null;
+  /** Released keys that are worked off at once, beside `concurrency`. Default 4. */
+  readonly concurrency: number;
+}
 
 interface CommonOptions {
   /**
@@ -26,8 +41,32 @@ interface CommonOptions {
   readonly offsets: OffsetStore;
   /** How many keys run at once. Default 32. */
   readonly concurrency?: number;
-  /** Default: 10 attempts, from 100 ms up to 30 s, doubling, full jitter. */
+  /**
+   * Default: 10 attempts, from 100 ms up to 30 s, doubling, full jitter, for every error but a `PermanentError`.
+   */
   readonly retry?: Partial<RetryPolicy>;
+  /**
+   * What becomes of an event that no retry could help. `park` (default with `deadLetters`): it and the later events
+   * of its key go to the dead-letter table, in order, until somebody releases the key. `skip`: it alone goes there.
+   * `halt` (default without): its key stands still and holds the log, until a restart.
+   */
+  readonly onFailure?: FailurePolicy;
+  /** Where parked and skipped events are kept, such as `deadLetters({ postgres: { url } })`. */
+  readonly deadLetters?: DeadLetterStore;
+  /** Limits of the dead-letter table, and when parked keys are tried again by themselves. */
+  readonly parking?: Partial<ParkingOptions>;
+  /**
+   * Milliseconds after which `ctx.signal` of a handler aborts. Its key waits until the handler has really ended, and
+   * is in `status().stuckKeys` meanwhile; other keys go on. Default: none.
+   */
+  readonly handlerTimeout?: number;
+  /** How many events of one key the window may hold. Default: as many as it holds in all. */
+  readonly maxPerKey?: number;
+  /**
+   * What follows when a key has so many: `pause` (default) reads no more of the log until it has fewer, `park` has
+   * the rest stored in the dead-letter table and handled from there, in order, and the other keys don't notice.
+   */
+  readonly overflow?: 'pause' | 'park';
   /**
    * How much may be admitted and not settled: events (default 10,000) and their bytes (default 64 MiB). When it
    * is full the log is paused; `status().paused` says so.
@@ -59,6 +98,13 @@ export interface PipelineConfig {
   readonly offsets: OffsetStore;
   readonly concurrency: number;
   readonly retry: RetryPolicy;
+  readonly onFailure: FailurePolicy;
+  readonly deadLetters: DeadLetterStore | undefined;
+  readonly parking: ParkingOptions;
+  /** Infinity for none. */
+  readonly handlerTimeout: number;
+  readonly maxPerKey: number;
+  readonly overflow: 'pause' | 'park';
   readonly window: { readonly events: number; readonly bytes: number };
   readonly commitInterval: number;
   readonly drainTimeout: number;
@@ -90,41 +136,81 @@ const retrySchema = z.strictObject({
   maxDelay: milliseconds.default(DEFAULT_RETRY.maxDelay),
   factor: z.number().min(1).max(100).default(DEFAULT_RETRY.factor),
   jitter: z.enum(['full', 'none']).default(DEFAULT_RETRY.jitter),
+  retryable: z
+    .custom<(error: unknown) => boolean>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+});
+
+const DEFAULT_PARKING: ParkingOptions = Object.freeze({
+  limits: { perKey: 100_000, inAll: 1_000_000 },
+  poll: 1_000,
+  schedule: null,
+  concurrency: 4,
+});
+
+const parkingSchema = z.strictObject({
+  limits: z.strictObject({ perKey: count, inAll: count }).default(DEFAULT_PARKING.limits),
+  poll: milliseconds.min(10).default(DEFAULT_PARKING.poll),
+  schedule: z
+    .strictObject({ initialDelay: milliseconds.min(1), maxDelay: milliseconds.min(1) })
+    .nullable()
+    .default(DEFAULT_PARKING.schedule),
+  concurrency: count.max(1_000).default(DEFAULT_PARKING.concurrency),
 });
 
 const DEFAULT_WINDOW = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
-const schema = z.strictObject({
-  name: z
-    .string('must name the pipeline')
-    .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
-  source: z.custom<Source>(
-    (value) => hasMethods(value, ['open']),
-    'must be a source, such as postgres({ … })',
-  ),
-  offsets: z.custom<OffsetStore>(
-    (value) => hasMethods(value, ['load', 'claim', 'commit', 'close']),
-    'must be an offset store, such as redisOffsets({ … }) or fileOffsets({ … })',
-  ),
-  concurrency: count.max(100_000).default(32),
-  retry: retrySchema.default(DEFAULT_RETRY),
-  window: z
-    .strictObject({
-      events: count.max(10_000_000).default(DEFAULT_WINDOW.events),
-      bytes: count.default(DEFAULT_WINDOW.bytes),
-    })
-    .default(DEFAULT_WINDOW),
-  commitInterval: milliseconds.default(100),
-  drainTimeout: milliseconds.default(30_000),
-  log: z
-    .custom<Logger>(
-      (value) => hasMethods(value, ['debug', 'info', 'warn', 'error', 'child']),
-      'must be a logger such as pino',
-    )
-    .optional(),
-  batch: z.strictObject({ max: count.max(100_000) }).optional(),
-  handle: z.custom<Handler>((value) => typeof value === 'function', 'must be a function'),
-});
+const schema = z
+  .strictObject({
+    name: z
+      .string('must name the pipeline')
+      .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
+    source: z.custom<Source>(
+      (value) => hasMethods(value, ['open']),
+      'must be a source, such as postgres({ … })',
+    ),
+    offsets: z.custom<OffsetStore>(
+      (value) => hasMethods(value, ['load', 'claim', 'commit', 'close']),
+      'must be an offset store, such as redisOffsets({ … }) or fileOffsets({ … })',
+    ),
+    concurrency: count.max(100_000).default(32),
+    retry: retrySchema.default(DEFAULT_RETRY),
+    onFailure: z.enum(['park', 'halt', 'skip']).optional(),
+    deadLetters: z
+      .custom<DeadLetterStore>(
+        (value) => hasMethods(value, ['claim', 'park', 'skip', 'read', 'desk', 'close']),
+        'must be a dead-letter store, such as deadLetters({ … })',
+      )
+      .optional(),
+    parking: parkingSchema.default(DEFAULT_PARKING),
+    handlerTimeout: z.union([milliseconds.min(1), z.literal(Infinity)]).default(Infinity),
+    maxPerKey: z.union([count, z.literal(Infinity)]).default(Infinity),
+    overflow: z.enum(['pause', 'park']).default('pause'),
+    window: z
+      .strictObject({
+        events: count.max(10_000_000).default(DEFAULT_WINDOW.events),
+        bytes: count.default(DEFAULT_WINDOW.bytes),
+      })
+      .default(DEFAULT_WINDOW),
+    commitInterval: milliseconds.default(100),
+    drainTimeout: milliseconds.default(30_000),
+    log: z
+      .custom<Logger>(
+        (value) => hasMethods(value, ['debug', 'info', 'warn', 'error', 'child']),
+        'must be a logger such as pino',
+      )
+      .optional(),
+    batch: z.strictObject({ max: count.max(100_000) }).optional(),
+    handle: z.custom<Handler>((value) => typeof value === 'function', 'must be a function'),
+  })
+  .refine((config) => config.deadLetters !== undefined || (config.onFailure ?? 'halt') === 'halt', {
+    path: ['onFailure'],
+    error: 'needs deadLetters: a place for the events',
+  })
+  .refine((config) => config.deadLetters !== undefined || config.overflow === 'pause', {
+    path: ['overflow'],
+    error: 'needs deadLetters: a place for the events',
+  });
 
 /** Throws `PIPELINE_CONFIG` with field, value and rule. */
 export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOptions): PipelineConfig {
@@ -136,10 +222,11 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
       'Correct the options of definePipeline({ … }).',
     );
   }
-  const { log, batch, ...rest } = result.data;
+  const { log, batch, deadLetters, ...rest } = result.data;
+  const onFailure = rest.onFailure ?? (deadLetters === undefined ? 'halt' : 'park');
   // Called as a method of the user's object: `this` works in it.
   const handle = options.handle.bind(options) as Handler;
-  return Object.freeze({ ...rest, log, batch, handle });
+  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle });
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,12 +1,16 @@
 import type { Executor, Logger, Strand } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
 import { errorFields } from './error-fields.js';
+import { HandlerTimeoutError } from './errors.js';
 import { TurnContext } from './handler-context.js';
+import type { Term } from './term.js';
 
 /** Milliseconds that handlers may run on without letting sockets and timers have a turn. */
 const SLICE = 10;
 /** Turns between looks at the clock. */
 const TURNS_PER_LOOK = 16;
+/** A turn takes too long when it has seen more sweeps than that: between one time-out and one and a quarter. */
+const SWEEPS = 4;
 
 /**
  * A place for one running turn, used again and again: its callbacks are made once, so that a turn costs no
@@ -15,6 +19,10 @@ const TURNS_PER_LOOK = 16;
 class Slot {
   strand: Strand | null = null;
   ctx: TurnContext | null = null;
+  /** Sweeps that it has seen: a clock per turn would cost more. */
+  sweeps = 0;
+  /** When it was found to take too long, by the monotonic clock; NaN before. */
+  stuckAt = NaN;
   readonly fulfilled: () => void;
   readonly rejected: (error: unknown) => void;
 
@@ -28,10 +36,26 @@ class Slot {
   }
 }
 
+/** A handler that has not ended when it should have. */
+export interface StuckTurn {
+  readonly key: string;
+  /** Of the event, or of the first one of its batch. */
+  readonly id: string;
+  readonly position: string;
+  readonly attempt: number;
+  /** Milliseconds since it was called, at least. */
+  readonly age: number;
+}
+
 export interface DispatcherOptions {
   readonly executor: Executor;
   readonly config: PipelineConfig;
+  /** The handler of the config, or what watches it. */
+  readonly handle: Handler | BatchHandler;
+  readonly term: Term;
   readonly log: Logger;
+  /** No retry can help: somebody must say what becomes of the strand. Without anybody it halts. */
+  readonly exhausted?: (strand: Strand, error: unknown) => void;
   /** A turn has ended: there may be room in the window or among the keys that wait, and something to commit. */
   readonly settled: () => void;
 }
@@ -52,12 +76,19 @@ export class Dispatcher {
   #wakeAt = Infinity;
   #idle: (() => void) | null = null;
   #calling = false;
+  readonly #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#executor = options.executor;
-    this.#handle = options.config.handle;
+    this.#handle = options.handle;
     this.#batched = options.config.batch !== undefined;
+    const { handlerTimeout } = options.config;
+    if (handlerTimeout < Infinity) {
+      this.#sweeper = setInterval(() => {
+        this.#sweep();
+      }, handlerTimeout / SWEEPS).unref();
+    }
   }
 
   /** Starts every turn that may start now. */
@@ -83,6 +114,11 @@ export class Dispatcher {
     clearTimeout(this.#wakeTimer);
   }
 
+  /** No turn is in flight and none will be. */
+  close(): void {
+    clearInterval(this.#sweeper);
+  }
+
   /** Aborts the signals of all turns in flight. */
   abort(reason: unknown): void {
     for (const slot of this.#busy) slot.ctx?.abort(reason);
@@ -106,22 +142,35 @@ export class Dispatcher {
     return [...this.#busy].map((slot) => slot.strand?.key ?? '');
   }
 
+  /** The turns that take too long, oldest first. */
+  stuck(): StuckTurn[] {
+    const now = performance.now();
+    return [...this.#busy].flatMap(({ strand, stuckAt }) => {
+      if (strand === null || Number.isNaN(stuckAt)) return [];
+      const { id, position } = strand.head.event;
+      const age = Math.round(now - stuckAt + this.#options.config.handlerTimeout);
+      return [{ key: strand.key, id, position, attempt: strand.attempt, age }];
+    });
+  }
+
   /** Called by a slot. */
   ended(slot: Slot, failure: { readonly error: unknown } | null): void {
     const { strand } = slot;
     if (strand === null) return;
+    const { ctx } = slot;
+    if (!Number.isNaN(slot.stuckAt)) this.#endStuck(slot, strand, failure === null);
     slot.strand = null;
     slot.ctx = null;
     this.#busy.delete(slot);
     this.#free.push(slot);
     if (failure === null) this.#executor.succeed(strand);
-    else this.#fail(strand, failure.error);
+    else this.#fail(strand, failure.error, ctx?.notBefore ?? 0);
     this.#options.settled();
     this.pump();
   }
 
   #run(strand: Strand): void {
-    const ctx = new TurnContext(strand, this.#options.log);
+    const ctx = new TurnContext(strand.head.event, strand.attempt, this.#options.term);
     let result: unknown;
     this.#calling = true;
     try {
@@ -130,7 +179,7 @@ export class Dispatcher {
         : (this.#handle as Handler)(strand.head.event, ctx);
     } catch (error) {
       this.#calling = false;
-      this.#fail(strand, error);
+      this.#fail(strand, error, ctx.notBefore);
       this.#options.settled();
       return;
     }
@@ -139,6 +188,7 @@ export class Dispatcher {
       const slot = this.#free.pop() ?? new Slot(this);
       slot.strand = strand;
       slot.ctx = ctx;
+      slot.sweeps = 0;
       this.#busy.add(slot);
       // A promise stays itself; what only looks like one can no more settle twice, at once, or by a throw.
       void Promise.resolve(result).then(slot.fulfilled, slot.rejected);
@@ -149,22 +199,59 @@ export class Dispatcher {
     this.#options.settled();
   }
 
-  #fail(strand: Strand, error: unknown): void {
+  #fail(strand: Strand, error: unknown, notBefore: number): void {
     const { key, attempt } = strand;
     const { position } = strand.head.event;
-    const decision = this.#executor.fail(strand, error, performance.now());
+    const decision = this.#executor.fail(strand, error, performance.now(), notBefore);
+    const fields = { key, position, attempt, err: errorFields(error) };
     if (decision.outcome === 'retry') {
-      this.#options.log.warn(
-        { key, position, attempt, err: errorFields(error) },
-        'handler failed: trying again',
-      );
+      this.#options.log.warn(fields, 'handler failed: trying again');
       this.#wakeNoLaterThan(decision.dueAt);
+    } else if (this.#executor.narrow(strand)) {
+      this.#options.log.warn(fields, 'a batch failed for good: its events are tried one by one');
+    } else if (this.#options.exhausted !== undefined) {
+      this.#options.exhausted(strand, error);
     } else {
+      this.#executor.halt(strand);
       this.#options.log.error(
-        { key, position, attempt, err: errorFields(error) },
+        fields,
         'handler failed for good: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart',
       );
     }
+  }
+
+  /** Looks for turns that take too long. */
+  #sweep(): void {
+    for (const slot of this.#busy) {
+      slot.sweeps += 1;
+      if (slot.sweeps > SWEEPS && Number.isNaN(slot.stuckAt)) this.#startStuck(slot);
+    }
+    // Their places are others' now.
+    this.pump();
+  }
+
+  #startStuck(slot: Slot): void {
+    const { strand, ctx } = slot;
+    if (strand === null) return;
+    slot.stuckAt = performance.now();
+    this.#executor.tooLong(strand);
+    const { id, position } = strand.head.event;
+    const { handlerTimeout } = this.#options.config;
+    this.#options.log.warn(
+      { key: strand.key, position, id, attempt: strand.attempt, handlerTimeout },
+      'handler takes too long: its signal is aborted, and its key waits until it has ended',
+    );
+    ctx?.abort(new HandlerTimeoutError(handlerTimeout));
+  }
+
+  #endStuck(slot: Slot, strand: Strand, succeeded: boolean): void {
+    const { position } = strand.head.event;
+    const late = Math.round(performance.now() - slot.stuckAt);
+    slot.stuckAt = NaN;
+    this.#options.log.info(
+      { key: strand.key, position, late, succeeded },
+      'a handler that took too long has ended',
+    );
   }
 
   /** One timer for all strands in backoff: the next one that is due. */
@@ -198,9 +285,9 @@ export class Dispatcher {
   }
 
   #isIdle(): boolean {
-    const { strands, running, backoff, halted } = this.#executor.counts();
-    if (running > 0) return false;
-    return !this.#taking || strands === backoff + halted;
+    const { strands, running, stuck, backoff, exhausted, halted } = this.#executor.counts();
+    if (running > 0 || stuck > 0) return false;
+    return !this.#taking || strands === backoff + exhausted + halted;
   }
 }
 

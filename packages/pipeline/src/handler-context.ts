@@ -1,17 +1,10 @@
-import type { Logger, OutboxEvent, Strand } from '@strandline/core';
+import type { HandlerContext, Logger, OutboxEvent } from '@strandline/core';
+import { pipelineError } from './errors.js';
+import { idempotencyKey } from './idempotency-key.js';
+import type { Term } from './term.js';
 
-/** What a handler gets beside its event. */
-export interface HandlerContext {
-  /**
-   * Aborts when the handler should give up: the pipeline no longer owns the log, or it stops and the time to
-   * drain is over. The event counts as not handled unless the handler succeeds all the same.
-   */
-  readonly signal: AbortSignal;
-  /** 1 at the first call for this event, 2 at the first retry, and so on. Starts anew after a restart. */
-  readonly attempt: number;
-  /** A logger that carries key, position and attempt. */
-  readonly log: Logger;
-}
+/** setTimeout takes no more. */
+const LONGEST_DELAY = 2_147_483_647;
 
 /**
  * The context of one turn. Signal and logger are made when asked for: most handlers ask for neither, and an
@@ -19,17 +12,19 @@ export interface HandlerContext {
  */
 export class TurnContext implements HandlerContext {
   readonly attempt: number;
-  /** Not the strand: when the turn has ended, its head is another event, or there is none. */
   readonly #head: OutboxEvent;
-  readonly #log: Logger;
+  readonly #term: Term;
   #controller: AbortController | null = null;
   #abortReason: unknown = undefined;
   #aborted = false;
+  /** Milliseconds that a failure of this turn waits at least. */
+  notBefore = 0;
 
-  constructor(strand: Strand, log: Logger) {
-    this.attempt = strand.attempt;
-    this.#head = strand.head.event;
-    this.#log = log;
+  /** @param head the event, or the first one of a batch */
+  constructor(head: OutboxEvent, attempt: number, term: Term) {
+    this.attempt = attempt;
+    this.#head = head;
+    this.#term = term;
   }
 
   get signal(): AbortSignal {
@@ -38,9 +33,39 @@ export class TurnContext implements HandlerContext {
     return this.#controller.signal;
   }
 
+  get pipeline(): string {
+    return this.#term.pipeline;
+  }
+
+  get settledBefore(): string | null {
+    return this.#term.settledBefore;
+  }
+
+  get idempotencyKey(): string {
+    if (!this.#term.isBatched) return this.idempotencyKeyOf(this.#head);
+    throw pipelineError(
+      'PIPELINE_BATCH',
+      'A batch has no idempotency key: its events may come in other batches the next time.',
+      'Use ctx.idempotencyKeyOf(event) for each of its events.',
+    );
+  }
+
+  idempotencyKeyOf(event: OutboxEvent): string {
+    return idempotencyKey(this.#term.pipeline, event);
+  }
+
   get log(): Logger {
     const { key, position } = this.#head;
-    return this.#log.child({ key, position, attempt: this.attempt });
+    return this.#term.log.child({ key, position, attempt: this.attempt });
+  }
+
+  retryAfter(milliseconds: number): void {
+    if (!(milliseconds >= 0 && milliseconds <= LONGEST_DELAY)) {
+      throw new RangeError(
+        `ctx.retryAfter(${String(milliseconds)}): it takes 0 to ${String(LONGEST_DELAY)} milliseconds.`,
+      );
+    }
+    this.notBefore = milliseconds;
   }
 
   abort(reason: unknown): void {

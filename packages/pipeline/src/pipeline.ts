@@ -7,8 +7,10 @@ import {
   type PipelineConfig,
   type PipelineOptions,
 } from './config.js';
+import { NamedDesk, type PipelineDesk } from './desk.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
+import type { ClaimedLetters } from './letter-room.js';
 import { Run } from './run.js';
 import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
 
@@ -36,6 +38,8 @@ export interface Pipeline extends AsyncDisposable {
    */
   readonly finished: Promise<void>;
   status(): PipelineStatus;
+  /** What could not be handled, for an operator; null without `deadLetters`. Closed when the pipeline stops. */
+  readonly deadLetters: PipelineDesk | null;
 }
 
 /** Composes a pipeline; throws `PIPELINE_CONFIG` for wrong options. */
@@ -43,7 +47,14 @@ export function definePipeline(options: PipelineOptions | BatchPipelineOptions):
   return new RunningPipeline(parsePipelineOptions(options));
 }
 
+/** What a term of ownership begins with. */
+interface Opened {
+  readonly stream: SourceStream;
+  readonly claimed: ClaimedLetters | null;
+}
+
 class RunningPipeline implements Pipeline {
+  readonly deadLetters: NamedDesk | null;
   readonly #config: PipelineConfig;
   readonly #log: Logger;
   readonly #stopping = new AbortController();
@@ -56,6 +67,8 @@ class RunningPipeline implements Pipeline {
 
   constructor(config: PipelineConfig) {
     this.#config = config;
+    this.deadLetters =
+      config.deadLetters === undefined ? null : new NamedDesk(config.name, config.deadLetters);
     const log = config.log ?? defaultLogger();
     this.#log = log.child({ pipeline: config.name });
   }
@@ -99,7 +112,7 @@ class RunningPipeline implements Pipeline {
     this.#stopping.abort();
     if (this.#state === 'idle') {
       this.#become('stopped');
-      await this.#config.offsets.close();
+      await this.#closeStores();
       this.#end.resolve();
       return;
     }
@@ -118,9 +131,9 @@ class RunningPipeline implements Pipeline {
   async #runAll(): Promise<void> {
     try {
       while (!this.#stopping.signal.aborted) {
-        const stream = await this.#open();
-        if (stream === null) break;
-        await this.#runOnce(stream);
+        const opened = await this.#open();
+        if (opened === null) break;
+        if (opened !== 'lost') await this.#runOnce(opened);
       }
       this.#become('stopped');
       this.#log.info({}, 'stopped');
@@ -129,12 +142,19 @@ class RunningPipeline implements Pipeline {
       this.#log.error({ err: errorFields(error) }, 'stopped by an error');
       throw error;
     } finally {
-      await this.#config.offsets.close();
+      await this.#closeStores();
     }
   }
 
-  async #runOnce(stream: SourceStream): Promise<void> {
-    const run = new Run({ config: this.#config, stream, log: this.#log });
+  async #closeStores(): Promise<void> {
+    const { offsets, deadLetters } = this.#config;
+    await offsets.close();
+    await this.deadLetters?.close();
+    await deadLetters?.close();
+  }
+
+  async #runOnce({ stream, claimed }: Opened): Promise<void> {
+    const run = new Run({ config: this.#config, stream, claimed, log: this.#log });
     this.#run = run;
     this.#become('running');
     this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
@@ -149,10 +169,10 @@ class RunningPipeline implements Pipeline {
   }
 
   /**
-   * Opens the source; null when the pipeline was stopped meanwhile. On the way up every fault is reported at
+   * Opens the source and takes the dead-letter table; null when the pipeline was stopped meanwhile. On the way up every fault is reported at
    * once. A pipeline that has seen everything work, as owner or as standby, waits for what can come right.
    */
-  async #open(): Promise<SourceStream | null> {
+  async #open(): Promise<Opened | 'lost' | null> {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#openOnce();
@@ -167,7 +187,29 @@ class RunningPipeline implements Pipeline {
     }
   }
 
-  async #openOnce(): Promise<SourceStream> {
+  async #openOnce(): Promise<Opened | 'lost'> {
+    const stream = await this.#openSource();
+    try {
+      const claimed = await this.#claimLetters(stream);
+      if (claimed !== 'fenced') return { stream, claimed };
+      // Another process has taken over since.
+      await stream.close();
+      return 'lost';
+    } catch (error) {
+      await stream.close();
+      throw error;
+    }
+  }
+
+  async #claimLetters({ offset }: SourceStream): Promise<ClaimedLetters | 'fenced' | null> {
+    const { deadLetters: store, name } = this.#config;
+    if (store === undefined) return null;
+    const fence = { pipeline: name, epoch: offset.epoch };
+    const claimed = await store.claim(fence, offset.watermark);
+    return claimed === 'fenced' ? 'fenced' : { store, fence, ...claimed };
+  }
+
+  async #openSource(): Promise<SourceStream> {
     const { source, offsets, name } = this.#config;
     return source.open({
       pipeline: name,

@@ -2,13 +2,16 @@ import {
   Executor,
   OwnershipLostError,
   type Logger,
+  type OutboxEvent,
   type SourceBatch,
   type SourceStream,
 } from '@strandline/core';
 import { AlreadySettled } from './already-settled.js';
 import { CommitLoop } from './commit-loop.js';
 import type { PipelineConfig } from './config.js';
-import { Dispatcher } from './dispatcher.js';
+import { Dispatcher, type StuckTurn } from './dispatcher.js';
+import { LetterRoom, type ClaimedLetters } from './letter-room.js';
+import { Term } from './term.js';
 
 /**
  * Places of the window that must be free before admission goes on: it saves a wake-up per event. Small beside
@@ -34,6 +37,8 @@ export type PauseReason =
   | 'window'
   /** Enough keys wait for their turn: the handlers are slower than the log. */
   | 'handlers'
+  /** A key has as many events here as it may (`maxPerKey`). */
+  | 'key'
   /** As much is settled and not saved as the window allows: the offset store is away. */
   | 'offsets';
 
@@ -41,6 +46,8 @@ export interface RunOptions {
   readonly config: PipelineConfig;
   readonly stream: SourceStream;
   readonly log: Logger;
+  /** What the dead-letter table said when it was claimed; null without one. */
+  readonly claimed: ClaimedLetters | null;
 }
 
 /**
@@ -51,7 +58,11 @@ export class Run {
   readonly executor: Executor;
   readonly commits: CommitLoop;
   readonly #options: RunOptions;
+  readonly letters: LetterRoom | null;
   readonly #dispatcher: Dispatcher;
+  readonly #term: Term;
+  /** The newest event that was admitted: when nothing waits, all that committed before it is settled. */
+  #newest: OutboxEvent | null = null;
   readonly #settledBefore: AlreadySettled;
   readonly #enoughReady: number;
   /** Called when a wait should look again: room appeared, or the run is ending. */
@@ -87,10 +98,22 @@ export class Run {
       retry: config.retry,
       random: Math.random,
     });
+    this.#term = new Term(config, log);
+    const letters = this.#openLetters();
+    this.letters = letters;
     this.#dispatcher = new Dispatcher({
       executor: this.executor,
       config,
+      handle: letters?.handler() ?? config.handle,
+      term: this.#term,
       log,
+      ...(letters === null
+        ? {}
+        : {
+            exhausted: (strand, error) => {
+              letters.exhausted(strand, error);
+            },
+          }),
       settled: () => {
         this.#onSettled();
       },
@@ -101,9 +124,12 @@ export class Run {
       offset,
       identity: () => stream.identity,
       completed: () => this.#settledBefore.joinedTo(this.executor.completed()),
+      settledBefore: () => (this.executor.oldest ?? this.#newest)?.transaction.commitTime ?? null,
       log,
-      saved: (watermark) => {
+      saved: (watermark, settledBefore) => {
+        this.#term.settledBefore = settledBefore;
         stream.confirm(watermark);
+        this.letters?.saved(watermark);
         this.#look();
       },
       failed: (error) => {
@@ -147,6 +173,7 @@ export class Run {
     // It may have been lost between opening and here.
     if (lost.aborted) onLost();
     this.commits.start();
+    this.letters?.start();
     try {
       await this.#readAll();
     } catch (error) {
@@ -187,22 +214,34 @@ export class Run {
     for (const event of batch.events) {
       const known = this.#settledBefore.passed ? 'new' : this.#settledBefore.lookUp(event.position);
       if (known === 'settled') this.executor.pass(event.position);
+      this.letters?.reached(event);
       if (known !== 'new') continue;
-      if (this.#lacking(0) !== null) {
-        await this.#room();
+      if (this.#lacking(0, event.key) !== null) {
+        await this.#room(event.key);
         if (this.#end !== null) return;
       }
       this.executor.admit(event);
+      this.#newest = event;
     }
     if (batch.passed !== null && this.#settledBefore.lookUp(batch.passed) !== 'behind') {
       this.executor.pass(batch.passed);
+      this.letters?.passed(batch.passed);
     }
+    this.letters?.pump();
     this.#dispatcher.pump();
   }
 
-  /** What stands against admitting one more event, with some places to spare. */
-  #lacking(spare: number): PauseReason | null {
-    const { window } = this.#options.config;
+  /** What stands against admitting one more event of a key, with some places to spare. */
+  #lacking(spare: number, key: string): PauseReason | null {
+    const { window, maxPerKey, overflow } = this.#options.config;
+    if (
+      maxPerKey < Infinity &&
+      this.executor.queued(key) >= maxPerKey &&
+      this.letters?.isAhead(key) !== true
+    ) {
+      if (overflow === 'pause') return 'key';
+      this.letters?.overflow(key);
+    }
     const { executor } = this;
     if (executor.unsettled + spare >= window.events || executor.bytes >= window.bytes) {
       // A single event larger than the window must still pass.
@@ -212,17 +251,17 @@ export class Run {
     return executor.ready + spare >= this.#enoughReady ? 'handlers' : null;
   }
 
-  async #room(): Promise<void> {
+  async #room(key: string): Promise<void> {
     const { window } = this.#options.config;
     const spare = Math.min(HYSTERESIS, Math.floor(window.events / 8));
-    this.#paused = this.#lacking(0);
+    this.#paused = this.#lacking(0, key);
     this.#dispatcher.pump();
     const report = setTimeout(() => {
       this.#reportStandstill();
     }, STANDSTILL);
     await new Promise<void>((resolve) => {
       this.#wake = () => {
-        const lacking = this.#lacking(spare);
+        const lacking = this.#lacking(spare, key);
         if (this.#end !== null || lacking === null) resolve();
         else this.#paused = lacking;
       };
@@ -248,7 +287,33 @@ export class Run {
 
   #onSettled(): void {
     this.commits.hurry();
+    this.letters?.settled();
     this.#look();
+  }
+
+  #openLetters(): LetterRoom | null {
+    const { config, stream, log, claimed } = this.#options;
+    if (claimed === null) return null;
+    return new LetterRoom({
+      config,
+      claimed,
+      executor: this.executor,
+      watermark: stream.offset.watermark,
+      compare: (a, b) => stream.compare(a, b),
+      term: this.#term,
+      log,
+      savedSettled: () => this.commits.savedSettled,
+      changed: () => {
+        this.#onSettled();
+        this.#dispatcher.pump();
+      },
+      lost: (error) => {
+        this.#lose(error);
+      },
+      failed: (error) => {
+        this.#endWith(error);
+      },
+    });
   }
 
   #look(): void {
@@ -259,7 +324,7 @@ export class Run {
     if (this.#end !== null) return;
     this.#end = { error };
     this.#resolveEnded();
-    this.#dispatcher.stopTaking();
+    this.#stopTaking();
     this.#look();
   }
 
@@ -269,23 +334,46 @@ export class Run {
    */
   #lose(lost: unknown): void {
     this.#endWith(lost);
+    this.#stopTaking();
+    this.#abort(lost);
+  }
+
+  #stopTaking(): void {
     this.#dispatcher.stopTaking();
-    this.#dispatcher.abort(lost);
+    this.letters?.stopTaking();
+  }
+
+  #abort(reason: unknown): void {
+    this.#dispatcher.abort(reason);
+    this.letters?.abort(reason);
+  }
+
+  /** Resolves when no handler runs, and nothing is being stored. */
+  async #idle(): Promise<void> {
+    await this.#dispatcher.idle();
+    await this.letters?.idle();
+  }
+
+  /** The turns are over, or are given up. */
+  async #close(inOrder: boolean): Promise<void> {
+    this.#dispatcher.close();
+    await this.letters?.close(inOrder);
   }
 
   async #finish(): Promise<void> {
     const { config } = this.#options;
     // After a fault of the log what was admitted before it is still delivered: `#endWith` was not called then.
     this.#dispatcher.pump();
-    let idle = await within(config.drainTimeout, this.#dispatcher.idle());
+    let idle = await within(config.drainTimeout, this.#idle());
     if (!idle) {
-      this.#dispatcher.stopTaking();
-      this.#dispatcher.abort(new Error('The pipeline stops, and the time to drain is over'));
-      idle = await within(ABORT_GRACE, this.#dispatcher.idle());
+      this.#stopTaking();
+      this.#abort(new Error('The pipeline stops, and the time to drain is over'));
+      idle = await within(ABORT_GRACE, this.#idle());
     }
     if (!idle) this.#warnOfUnended();
-    this.#dispatcher.stopTaking();
+    this.#stopTaking();
     await this.commits.finish();
+    await this.#close(true);
     await this.stream.close();
   }
 
@@ -294,13 +382,14 @@ export class Run {
    * unless the pipeline is stopped meanwhile: then nothing starts here again.
    */
   async #abandon(error: OwnershipLostError): Promise<void> {
-    this.#dispatcher.stopTaking();
-    this.#dispatcher.abort(error);
+    this.#stopTaking();
+    this.#abort(error);
     await this.stream.close();
     // What was settled is saved if nobody has claimed the offset yet; the epoch keeps us out if somebody has.
     await this.commits.finish();
     const { config, log } = this.#options;
-    const idle = this.#dispatcher.idle();
+    const idle = this.#idle();
+    void idle.then(() => this.#close(false));
     if (await within(config.drainTimeout, idle)) return;
     log.warn(
       { keys: this.#someRunningKeys() },
@@ -319,6 +408,11 @@ export class Run {
 
   #someRunningKeys(): string[] {
     return this.#dispatcher.runningKeys().slice(0, 10);
+  }
+
+  /** Handlers that have not ended when they should have. */
+  get stuck(): readonly StuckTurn[] {
+    return this.#dispatcher.stuck();
   }
 }
 

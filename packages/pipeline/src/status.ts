@@ -1,4 +1,5 @@
 import type { ExecutorCounts, SourceStatus } from '@strandline/core';
+import type { StuckTurn } from './dispatcher.js';
 import type { PauseReason, Run } from './run.js';
 
 /**
@@ -27,6 +28,14 @@ export interface PipelineStatus extends ExecutorCounts {
   /** Whether the last commit reached the offset store. */
   readonly offsetsAvailable: boolean;
   readonly source: SourceStatus | null;
+  /** Handlers that have not ended within `handlerTimeout`, oldest first. */
+  readonly stuckTurns: readonly StuckTurn[];
+  /** Keys whose letters are being worked off. */
+  readonly releasing: readonly string[];
+  /** Whether the dead-letter table answers. */
+  readonly lettersAvailable: boolean;
+  /** Events run one at a time, to find the one whose handler ends the process. */
+  readonly suspecting: boolean;
 }
 
 const NOTHING: ExecutorCounts = {
@@ -34,8 +43,11 @@ const NOTHING: ExecutorCounts = {
   bytes: 0,
   strands: 0,
   running: 0,
+  stuck: 0,
   backoff: 0,
+  exhausted: 0,
   halted: 0,
+  parked: 0,
   settled: 0,
 };
 
@@ -50,6 +62,10 @@ export function statusOf(name: string, state: PipelineState, run: Run | null): P
     epoch: run?.stream.offset.epoch ?? null,
     offsetsAvailable: run?.commits.available ?? true,
     source: run?.stream.status() ?? null,
+    stuckTurns: run?.stuck ?? [],
+    releasing: run?.letters?.releasing ?? [],
+    lettersAvailable: run?.letters?.available ?? true,
+    suspecting: run?.letters?.suspecting ?? false,
     ...(run?.executor.counts() ?? NOTHING),
   };
 }

@@ -46,6 +46,7 @@ class Setup {
       offset: offsetAt(0),
       identity: () => this.identity,
       completed: () => [...this.executor.completed(), ...this.remaining],
+      settledBefore: () => null,
       log: this.kept.log,
       saved: (watermark) => {
         this.saved.push(watermark);

@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
-import type { OutboxEvent } from '@strandline/core';
+import type { HandlerContext, OutboxEvent } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { parsePipelineOptions, type Handler, type PipelineOptions } from '../src/config.js';
 import { PipelineError } from '../src/errors.js';
-import type { HandlerContext } from '../src/handler-context.js';
 import { definePipeline } from '../src/pipeline.js';
 import { event, FakeStore, noSource } from './fixtures.js';
 

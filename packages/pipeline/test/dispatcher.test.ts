@@ -1,8 +1,8 @@
-import type { Executor, RetryPolicy } from '@strandline/core';
+import type { Executor, HandlerContext, RetryPolicy } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { parsePipelineOptions, type BatchHandler, type Handler } from '../src/config.js';
 import { Dispatcher } from '../src/dispatcher.js';
-import type { HandlerContext } from '../src/handler-context.js';
+import { Term } from '../src/term.js';
 import {
   event,
   executorFor,
@@ -36,8 +36,10 @@ class Setup {
     );
     this.executor = executorFor(config);
     this.dispatcher = new Dispatcher({
+      handle: config.handle,
       executor: this.executor,
       config,
+      term: new Term(config, this.kept.log),
       log: this.kept.log,
       settled: () => {
         this.settledCalls += 1;

@@ -1,13 +1,13 @@
 import {
-  OwnershipLostError,
-  StrandlineError,
   type CommitResult,
+  type HandlerContext,
   type Offset,
   type OutboxEvent,
+  OwnershipLostError,
+  StrandlineError,
 } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import type { Handler, PipelineOptions } from '../src/config.js';
-import type { HandlerContext } from '../src/handler-context.js';
 import { Run } from '../src/run.js';
 import {
   event,
@@ -56,7 +56,7 @@ class Setup {
     });
     this.stream = new ScriptedStream(offset);
     before(this.stream);
-    this.run = new Run({ config, stream: this.stream, log: this.kept.log });
+    this.run = new Run({ config, stream: this.stream, claimed: null, log: this.kept.log });
     this.over = this.run.run().then(
       () => {
         this.ended = null;

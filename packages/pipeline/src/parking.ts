@@ -1,0 +1,330 @@
+import {
+  OwnershipLostError,
+  StrandlineError,
+  type DeadLetterStore,
+  type Executor,
+  type Failure,
+  type LetterFence,
+  type LetterReason,
+  type LetterResult,
+  type Logger,
+  type NewLetter,
+  type OutboxEvent,
+  type ParkedKey,
+  type ParkedStrand,
+  type Strand,
+} from '@strandline/core';
+import type { PipelineConfig } from './config.js';
+import { errorFields } from './error-fields.js';
+import { HandlerCrashError } from './errors.js';
+import { letterError } from './letter-error.js';
+import type { LettersAtHand } from './letters-at-hand.js';
+import type { Schedule } from './schedule.js';
+
+/** Letters that one transaction stores. */
+const BATCH = 500;
+const PARKED = 'this key is parked, and what follows of it waits in the dead-letter table';
+/** Keys whose followers are stored at once. */
+const STORES = 4;
+
+export interface ParkingOptions {
+  readonly config: PipelineConfig;
+  readonly store: DeadLetterStore;
+  readonly fence: LetterFence;
+  readonly executor: Executor;
+  readonly letters: LettersAtHand;
+  readonly schedule: Schedule;
+  readonly log: Logger;
+  /** Orders two positions of the log. */
+  readonly compare: (a: string, b: string) => number;
+  /** Something was settled, or is live again. */
+  readonly changed: () => void;
+  /** A live head has failed: its key waits for somebody, also if it was released before. */
+  readonly parked: (key: string) => void;
+  /** A newer owner has taken the table. */
+  readonly fenced: (error: OwnershipLostError) => void;
+}
+
+/**
+ * Stores what can't be handled: the head that failed for good, and then what the log brings of its key. Only what is
+ * stored is settled. While the table is away the key holds, and its strand with it.
+ *
+ * A key is parked from the position of its first waiting letter on. What the log delivers again before that, after a
+ * crash, was handled before it and is handled again before it.
+ */
+export class Parking {
+  readonly #options: ParkingOptions;
+  /** Keys with letters of an earlier run, whose first one the log has not reached yet: where that lies. */
+  readonly #ahead = new Map<string, string>();
+  /** Who waits until the log has reached the letters of a key. */
+  readonly #waiting = new Map<string, () => void>();
+  #stopped = false;
+  /** Keys that are stored for want of room, and not because of a failure. */
+  readonly #overflown = new Set<string>();
+  #jobs = 0;
+  #storing = 0;
+  #idle: (() => void) | null = null;
+
+  constructor(options: ParkingOptions) {
+    this.#options = options;
+  }
+
+  /** Keys that have letters from an earlier run, and where everything up to `watermark` is settled. */
+  know(keys: readonly ParkedKey[], watermark: string): void {
+    const { executor, compare } = this.#options;
+    for (const { key, position } of keys) {
+      if (compare(position, watermark) <= 0) executor.divert(key);
+      else this.#ahead.set(key, position);
+    }
+  }
+
+  /** The log has come to this event: its key is parked from here on, or not yet. */
+  reached({ key, position }: OutboxEvent): void {
+    if (this.#ahead.size === 0) return;
+    const first = this.#ahead.get(key);
+    if (first === undefined || this.#options.compare(position, first) < 0) return;
+    this.#hasReached(key);
+  }
+
+  /** The log has come so far: letters up to there are not delivered again. */
+  passed(position: string): void {
+    for (const [key, first] of this.#ahead) {
+      if (this.#options.compare(position, first) >= 0) this.#hasReached(key);
+    }
+  }
+
+  /** Nobody waits for the log any more. */
+  stopWaiting(): void {
+    this.#stopped = true;
+    for (const wake of this.#waiting.values()) wake();
+    this.#waiting.clear();
+  }
+
+  /** Whether the log may still bring what comes before the letters of a key. */
+  isAhead(key: string): boolean {
+    return this.#ahead.has(key);
+  }
+
+  /** The head of a strand has failed for good. */
+  exhausted(strand: Strand, error: unknown): void {
+    const { config } = this.#options;
+    if (config.onFailure === 'halt') this.#halt(strand, error, 'handler failed for good');
+    else this.#work(this.#giveUp(strand, error));
+  }
+
+  /** A key has more events than it may hold here: from now on they are stored, and handled from there. */
+  overflow(key: string): void {
+    const { executor, log } = this.#options;
+    if (executor.isParked(key)) return;
+    executor.divert(key);
+    this.#overflown.add(key);
+    log.warn(
+      { key },
+      'a key has filled its share of the window: what follows is stored, and handled from there',
+    );
+    this.pump();
+  }
+
+  /** Stores what waits of parked keys. */
+  pump(): void {
+    while (this.#storing < STORES) {
+      const parked = this.#options.executor.takeParked(BATCH);
+      if (parked === null) return;
+      this.#storing += 1;
+      this.#work(this.#storeFollowers(parked));
+    }
+  }
+
+  /** A key is live again. */
+  unparked(key: string): void {
+    this.#overflown.delete(key);
+  }
+
+  /** Resolves when nothing is being stored. */
+  idle(): Promise<void> {
+    if (this.#jobs === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  async #giveUp(strand: Strand, error: unknown): Promise<void> {
+    const { config } = this.#options;
+    const result = await (config.onFailure === 'park'
+      ? this.#storeHead(strand, error)
+      : this.#storeSkipped(strand, error));
+    if (result === 'fenced') this.#fenced();
+    if (result === 'full')
+      this.#halt(
+        strand,
+        error,
+        'handler failed for good, and the dead-letter table is full, or does not take it',
+      );
+    this.#options.changed();
+    this.pump();
+  }
+
+  async #storeSkipped(strand: Strand, error: unknown): Promise<LetterResult | null> {
+    const { executor, store, fence, config, letters } = this.#options;
+    const letter = letterOf(strand, error);
+    const result = await letters.ask(() => orFull(store.skip(fence, letter, config.parking.limits)));
+    if (result !== 'stored') return result;
+    this.#say(strand, error, 'this event is skipped and kept in the dead-letter table');
+    executor.skip(strand);
+    return result;
+  }
+
+  async #storeHead(strand: Strand, error: unknown): Promise<LetterResult | null> {
+    const { executor, parked } = this.#options;
+    const { key } = strand;
+    // What the log brings before the letters of an earlier run is live, and belongs in front of them.
+    if (this.#ahead.has(key)) await this.#untilReached(key);
+    if (this.#stopped && this.#ahead.has(key)) return null;
+    const result = await (executor.isParked(key)
+      ? this.#storeInFront(strand, error)
+      : this.#storeFirst(strand, error));
+    if (result === 'stored') {
+      this.#overflown.delete(key);
+      parked(key);
+    }
+    return result;
+  }
+
+  /** The head is the first letter of its key; what follows is stored behind it. */
+  async #storeFirst(strand: Strand, error: unknown): Promise<LetterResult | null> {
+    const { executor, store, fence, config, letters, schedule } = this.#options;
+    const { limits } = config.parking;
+    const { key } = strand;
+    executor.holdHead(strand);
+    const letter = letterOf(strand, error);
+    const retryAt = schedule.failed(key);
+    const result = await letters.ask(() =>
+      orFull(store.park(fence, key, [letter], 'behind', limits, retryAt)),
+    );
+    if (result !== 'stored') return result;
+    this.#say(strand, error, PARKED);
+    executor.skip(strand);
+    executor.holdParked(key, false);
+    return result;
+  }
+
+  /**
+   * The table has later events of the key: all that is live of it goes in front of them, the last ones first. A crash
+   * in between leaves the rest of it to the log, which delivers it again.
+   */
+  async #storeInFront(strand: Strand, error: unknown): Promise<LetterResult | null> {
+    const { executor, store, fence, config, letters, schedule } = this.#options;
+    const { limits } = config.parking;
+    const { key } = strand;
+    const retryAt = schedule.failed(key);
+    const behind = strand.events().slice(1);
+    const live = [
+      letterOf(strand, error),
+      ...behind.map((event): NewLetter => ({ event, reason: 'behind', failure: null })),
+    ];
+    for (let end = live.length; end > 0; end -= BATCH) {
+      const chunk = live.slice(Math.max(0, end - BATCH), end);
+      const result = await letters.ask(() => orFull(store.park(fence, key, chunk, 'front', limits, retryAt)));
+      if (result !== 'stored') return result;
+    }
+    this.#say(strand, error, PARKED);
+    executor.skipAll(strand);
+    return 'stored';
+  }
+
+  async #storeFollowers(parked: ParkedStrand): Promise<void> {
+    const { executor, store, fence, config, letters, log } = this.#options;
+    const entries = parked.first(parked.storing);
+    const reason = this.#overflown.has(parked.key) ? 'overflow' : 'behind';
+    const stored = entries.map(({ event }): NewLetter => ({ event, reason, failure: null }));
+    const result = await letters.ask(() =>
+      orFull(store.park(fence, parked.key, stored, 'behind', config.parking.limits)),
+    );
+    this.#storing -= 1;
+    if (result === 'stored') {
+      executor.stored(parked);
+    } else if (result === 'fenced') {
+      this.#fenced();
+    } else if (result === 'full') {
+      executor.holdParked(parked.key, true);
+      executor.notStored(parked);
+      log.error(
+        { key: parked.key, position: entries[0]?.event.position },
+        'the dead-letter table is full: this parked key holds its place in the log; other keys go on. Release or discard letters',
+      );
+    }
+    this.#options.changed();
+    this.pump();
+  }
+
+  #hasReached(key: string): void {
+    this.#ahead.delete(key);
+    this.#options.executor.divert(key);
+    this.#waiting.get(key)?.();
+    this.#waiting.delete(key);
+  }
+
+  #untilReached(key: string): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.set(key, resolve);
+    });
+  }
+
+  #say(strand: Strand, error: unknown, what: string): void {
+    const { key, attempt } = strand;
+    const { id, position } = strand.head.event;
+    this.#options.log.error(
+      { key, position, id, attempt, err: errorFields(error) },
+      `handler failed for good: ${what}`,
+    );
+  }
+
+  #halt(strand: Strand, error: unknown, what: string): void {
+    const { key, attempt } = strand;
+    const { position } = strand.head.event;
+    this.#options.executor.halt(strand);
+    this.#options.log.error(
+      { key, position, attempt, err: errorFields(error) },
+      `${what}: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart`,
+    );
+  }
+
+  #fenced(): void {
+    this.#options.fenced(
+      new OwnershipLostError('A newer owner has taken the dead-letter table of this pipeline.'),
+    );
+  }
+
+  #work(job: Promise<void>): void {
+    this.#jobs += 1;
+    void job.finally(() => {
+      this.#jobs -= 1;
+      if (this.#jobs === 0) this.#idle?.();
+    });
+  }
+}
+
+function letterOf(strand: Strand, error: unknown): NewLetter {
+  const { event } = strand.head;
+  const reason: LetterReason = error instanceof HandlerCrashError ? 'crash' : 'failed';
+  return { event, reason, failure: failureOf(strand, error) };
+}
+
+function failureOf({ attempt, firstFailedAt }: Strand, error: unknown): Failure {
+  const now = Date.now();
+  return {
+    error: letterError(error),
+    attempts: attempt,
+    firstFailedAt: new Date(now - (performance.now() - firstFailedAt)).toISOString(),
+    lastFailedAt: new Date(now).toISOString(),
+  };
+}
+
+/** What the database does not take, such as a letter that is too large for it, can be stored no more than in a full table. */
+function orFull(stored: Promise<LetterResult>): Promise<LetterResult> {
+  return stored.catch((error: unknown) => {
+    if (error instanceof StrandlineError && error.code === 'LETTERS_REFUSED') return 'full';
+    throw error;
+  });
+}
