@@ -7,6 +7,8 @@ const source = (path: string): string => fileURLToPath(new URL(`${path}/src/inde
 const alias = {
   '@strandline/cli': source('packages/cli'),
   '@strandline/core': source('packages/core'),
+  '@strandline/dead-letters': source('packages/dead-letters'),
+  '@strandline/inbox': source('packages/inbox'),
   '@strandline/offsets-local': source('packages/offsets-local'),
   '@strandline/offsets-redis': source('packages/offsets-redis'),
   '@strandline/pipeline': source('packages/pipeline'),

@@ -15,6 +15,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'source-kit': ['@strandline/core'],
   'source-mysql': ['@strandline/core', '@strandline/source-kit'],
   'source-postgres': ['@strandline/core', '@strandline/source-kit'],
+  'dead-letters': ['@strandline/core'],
+  inbox: ['@strandline/core'],
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
@@ -22,6 +24,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   strandline: [
     '@strandline/cli',
     '@strandline/core',
+    '@strandline/dead-letters',
+    '@strandline/inbox',
     '@strandline/offsets-local',
     '@strandline/offsets-redis',
     '@strandline/pipeline',

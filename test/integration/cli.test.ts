@@ -1,107 +1,37 @@
 import { testDatabase, waitUntil, type TestDatabase } from '@strandline/test-kit';
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { binOf, CommandFolder, type StrandlineCommand } from './strandline-command.js';
 
-/** The command as it was built, with the packages that it was built on. */
-const root = path.resolve(import.meta.dirname, '..', '..');
-const bin = path.join(root, 'packages', 'cli', 'bin', 'strandline.js');
 /** In every connection string that must not work, and in no output. */
 const PASSWORD = 'hunter2-and-more';
 const PAYLOAD = 'the-payload-of-4711';
 /** Two busy cores load a Node process with all its modules in a second or two. */
 const upWithin = { deadlineMs: 20_000 };
 
-/** A folder inside the repository: a config there imports `strandline` as it does in a project that installed it. */
-let folder = '';
-const commands: Command[] = [];
+let folder: CommandFolder;
 
 beforeEach(() => {
-  const parent = path.join(root, '.cache');
-  mkdirSync(parent, { recursive: true });
-  folder = mkdtempSync(path.join(parent, 'cli-test-'));
+  folder = new CommandFolder();
 });
 
 afterEach(async () => {
-  const ran = commands.splice(0);
-  for (const command of ran) await command.kill();
-  rmSync(folder, { recursive: true });
-  for (const { stdout, stderr } of ran) {
+  await folder[Symbol.asyncDispose]();
+  for (const { stdout, stderr } of folder.started) {
     expect(stdout).toBe('');
     expect(stderr).not.toContain(PASSWORD);
     expect(stderr).not.toContain(PAYLOAD);
   }
 });
 
-/** One run of the command in the test's folder. */
-class Command {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>;
-  stdout = '';
-  stderr = '';
-  readonly #closed: Promise<unknown>;
-
-  constructor(
-    args: readonly string[],
-    env: Record<string, string> = {},
-    [program, ...before]: readonly [string, ...string[]] = [process.execPath, bin],
-  ) {
-    this.child = spawn(program, [...before, ...args], {
-      cwd: folder,
-      // A test may itself run under npm, with a level of its own.
-      env: { ...process.env, npm_lifecycle_event: undefined, LOG_LEVEL: '', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // so that kill() reaches what it started
-    });
-    this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.#closed = once(this.child, 'close');
-    commands.push(this);
-  }
-
-  /** Resolves when it has ended, and everything that holds its outputs, too. */
-  async exitCode(): Promise<number | null> {
-    await this.#closed;
-    return this.child.exitCode;
-  }
-
-  async says(text: string): Promise<void> {
-    while (!this.stderr.includes(text)) {
-      if (this.child.exitCode !== null)
-        throw new Error(`It ended and did not say ${text}, but:\n${this.stderr}`);
-      await Promise.race([once(this.child.stderr, 'data'), this.#closed]);
-    }
-  }
-
-  /** What it wrote beside the logs. */
-  get message(): string {
-    return this.stderr
-      .split('\n')
-      .filter((line) => !line.startsWith('{'))
-      .join('\n');
-  }
-
-  async kill(): Promise<void> {
-    if (this.child.pid !== undefined) {
-      try {
-        process.kill(-this.child.pid, 'SIGKILL');
-      } catch {
-        // The group has ended.
-      }
-    }
-    await this.#closed;
-  }
-}
-
-function strandline(env: Record<string, string> = {}, ...args: string[]): Command {
-  return new Command(['run', ...args], env);
+function strandline(env: Record<string, string> = {}, ...args: string[]): StrandlineCommand {
+  return folder.start(['run', ...args], { env });
 }
 
 function write(name: string, text: string): void {
-  writeFileSync(path.join(folder, name), text);
+  writeFileSync(folder.file(name), text);
 }
 
 /** What a pipeline on the table `orders` is made of; `more` may replace parts of it. */
@@ -130,7 +60,7 @@ const HELD_HANDLER = `async handle(event: OutboxEvent) {
 }`;
 
 function history(): string[] {
-  const file = path.join(folder, 'history');
+  const file = folder.file('history');
   return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
 }
 
@@ -271,8 +201,8 @@ describe('strandline run', () => {
     await using db = await orders();
     write('strandline.config.ts', config(pipeline(db)));
     // As npm runs it: in a shell of its own, which gets the SIGTERM, dies of it, and does not pass it on.
-    const shell = ['sh', '-c', `'${process.execPath}' '${bin}' run; exit $?`] as const;
-    const command = new Command([], { npm_lifecycle_event: 'npx' }, shell);
+    const shell = ['sh', '-c', `'${process.execPath}' '${binOf('cli')}' run; exit $?`] as const;
+    const command = folder.start([], { env: { npm_lifecycle_event: 'npx' }, program: shell });
     await command.says('ready:');
 
     command.child.kill('SIGTERM');
@@ -353,13 +283,12 @@ describe('what can not start', () => {
     const command = strandline({}, '--config', 'given.ts');
     expect(await command.exitCode()).toBe(2);
     expect(command.stderr).toMatch(new RegExp(`^strandline: ${code}\\b`));
-    expect(command.stderr).toContain(path.join(folder, 'given.ts'));
+    expect(command.stderr).toContain(folder.file('given.ts'));
     expect(command.stderr).not.toMatch(/\n +at /);
   });
 
   test('an unknown command, by the bin of the package strandline: 2', async () => {
-    const user = path.join(root, 'packages', 'strandline', 'bin', 'strandline.js');
-    const command = new Command(['rnu'], {}, [process.execPath, user]);
+    const command = folder.start(['rnu'], { program: [process.execPath, binOf('strandline')] });
     expect(await command.exitCode()).toBe(2);
     expect(command.stderr).toContain("unknown command 'rnu'");
   });

@@ -7,7 +7,17 @@ export type CliErrorCode =
   /** The config file runs, and its default export is no pipeline. */
   | 'CLI_CONFIG_INVALID'
   /** The config file can't be read, compiled or run. */
-  | 'CLI_CONFIG_FAILED';
+  | 'CLI_CONFIG_FAILED'
+  /** The config has no such pipeline, or several to choose from. */
+  | 'CLI_PIPELINE'
+  /** The pipeline has no place for dead letters. */
+  | 'CLI_NO_DEAD_LETTERS'
+  /** What destroys was asked for without `--yes`, and there is nobody to ask. */
+  | 'CLI_CONFIRMATION'
+  /** Somebody was asked and did not say yes. */
+  | 'CLI_CANCELLED'
+  /** There is no letter by that number, or none of that key. */
+  | 'CLI_NOTHING_FOUND';
 
 export class CliError extends StrandlineError<CliErrorCode> {
   override readonly name = 'CliError';

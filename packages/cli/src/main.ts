@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { run } from './commands/run.js';
+import { addDeadLetters } from './dead-letters/command.js';
 import { exitCodes } from './exit-codes.js';
 import { configNames } from './find-config.js';
 import { defaultLevel, parseLevel, type LogLevel } from './log.js';
-
-/** Where the command writes; `process` fits. */
-export interface Output {
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
-}
+import type { Streams } from './streams.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -29,9 +25,9 @@ once. Logs are JSON lines on stderr; nothing is written to stdout.
 ${EXIT_CODES}`;
 
 /** Runs the command with the arguments after its name; resolves with the exit code. */
-export async function main(args: readonly string[], output: Output = process): Promise<number> {
+export async function main(args: readonly string[], streams: Streams = process): Promise<number> {
   let exitCode: number = exitCodes.stopped;
-  const program = createProgram(output, (code) => {
+  const program = createProgram(streams, (code) => {
     exitCode = code;
   });
   try {
@@ -43,7 +39,8 @@ export async function main(args: readonly string[], output: Output = process): P
   }
 }
 
-function createProgram({ stdout, stderr }: Output, ended: (exitCode: number) => void): Command {
+function createProgram(streams: Streams, ended: (exitCode: number) => void): Command {
+  const { stdout, stderr } = streams;
   const program = new Command('strandline')
     .description("Runs an application's outbox in order: one event at a time per key, keys in parallel.")
     .version(version(), '-V, --version', 'print the version')
@@ -78,6 +75,7 @@ function createProgram({ stdout, stderr }: Output, ended: (exitCode: number) => 
         }),
       );
     });
+  addDeadLetters(program, streams, ended);
   return program;
 }
 

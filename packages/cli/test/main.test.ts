@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { main } from '../src/main.js';
 
 async function strandline(...args: string[]) {
   const written = { stdout: '', stderr: '' };
   const exitCode = await main(args, {
+    stdin: Readable.from([]),
     stdout: { write: (text) => (written.stdout += text) },
     stderr: { write: (text) => (written.stderr += text) },
   });

@@ -4,6 +4,7 @@ import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
 export class ScriptedPipeline implements Pipeline {
   readonly name: string;
   readonly calls: string[] = [];
+  readonly deadLetters = null;
   readonly finished: Promise<void>;
   state: PipelineStatus['state'] = 'idle';
   readonly #finished: PromiseWithResolvers;

@@ -2,6 +2,11 @@ export {
   OwnershipLostError,
   PermanentError,
   StrandlineError,
+  type DeadLetter,
+  type DeadLetterDesk,
+  type DeadLetterStore,
+  type LetterCounts,
+  type LetterFilter,
   type Logger,
   type OffsetStore,
   type OutboxEvent,
@@ -10,6 +15,16 @@ export {
   type Source,
   type Transaction,
 } from '@strandline/core';
+export { deadLetterDesk, deadLetters, LettersError, type DeadLettersOptions } from '@strandline/dead-letters';
+export {
+  batchInbox,
+  inbox,
+  InboxEndedError,
+  InboxError,
+  type BatchEffect,
+  type Effect,
+  type InboxOptions,
+} from '@strandline/inbox';
 export { fileOffsets, memoryOffsets } from '@strandline/offsets-local';
 export { redisOffsets } from '@strandline/offsets-redis';
 export {
@@ -19,7 +34,9 @@ export {
   type BatchPipelineOptions,
   type Handler,
   type HandlerContext,
+  type LetterPage,
   type Pipeline,
+  type PipelineDesk,
   type PipelineOptions,
   type PipelineStatus,
 } from '@strandline/pipeline';

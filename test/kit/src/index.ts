@@ -1,8 +1,10 @@
 export { checkHistory, type Verdict } from './check-history.js';
 export { CommitWitness, type CommittedEvent, type CommittedTransaction } from './commit-witness.js';
+export { EffectCounters } from './effect-counters.js';
 export { FileHistory } from './history-file.js';
 export { History, MemoryHistory, recorded, type HistoryEntry, type Recorder } from './history.js';
 export { commitLsnOf, comparePositions, lsnOf, lsnText } from './lsn.js';
+export { MemoryDeadLetters } from './memory-dead-letters.js';
 export { testMysqlDatabase, type TestMysqlDatabase } from './mysql-fixture.js';
 export { MysqlCommitWitness, mysqlPlaceOf } from './mysql-commit-witness.js';
 export { MysqlOutboxSession } from './mysql-outbox-session.js';

@@ -5,6 +5,7 @@ import {
   type OffsetStore,
   type StrandlineError,
 } from 'strandline';
+import { countingHandler } from './effect-counters.js';
 import { historyWriter } from './history-file.js';
 import {
   optionsVariable,
@@ -28,6 +29,9 @@ function observe(): void {
   mostBytes = Math.max(mostBytes, bytes);
 }
 
+const counting = options.effects === undefined ? null : countingHandler(options.effects, handler.handle);
+const handle = counting?.handle ?? handler.handle;
+
 const pipeline = definePipeline({
   name: options.name,
   source: sourceOf(options.source),
@@ -35,7 +39,7 @@ const pipeline = definePipeline({
   ...options.tuning,
   handle: (event, ctx) => {
     observe();
-    return handler.handle(event, ctx);
+    return handle(event, ctx);
   },
 });
 
@@ -73,8 +77,10 @@ try {
   await pipeline.start();
   send({ type: 'started' });
   await pipeline.finished;
+  await counting?.end();
   end(null);
 } catch (error) {
+  await counting?.end();
   end(error);
 }
 

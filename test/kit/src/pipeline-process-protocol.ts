@@ -23,6 +23,8 @@ export interface PipelineProcessOptions {
   readonly offsets: OffsetsChoice;
   readonly tuning?: Pick<PipelineOptions, TuningField>;
   readonly behaviour?: HandlerBehaviour;
+  /** Connection string of a database with `EffectCounters`, where events are counted over an inbox. */
+  readonly effects?: string;
   /** File that the handlers' doings are appended to. */
   readonly history: string;
   readonly run: number;

@@ -1,12 +1,9 @@
-import type { Pipeline } from '@strandline/pipeline';
 import { endAtCrash } from '../crashes.js';
-import { CliError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
-import { findConfig } from '../find-config.js';
-import { loadConfig } from '../load-config.js';
 import { createLog, isVerbose, type LogLevel } from '../log.js';
 import { npmGone } from '../npm-parent.js';
 import { describeError } from '../print-error.js';
+import { readConfig, type Report } from '../read-config.js';
 import { stopSignal } from '../signals.js';
 import { supervise } from '../supervise.js';
 
@@ -21,21 +18,14 @@ export async function run({ config, level }: RunOptions): Promise<number> {
   // The loggers of the pipelines are made inside the config: the environment is what they and we both see.
   process.env['LOG_LEVEL'] = level;
   const verbose = isVerbose(level);
-  const report = (error: unknown, where?: string): void => {
+  const report: Report = (error, where) => {
     process.stderr.write(describeError(error, { where, verbose }));
   };
   endAtCrash();
 
-  let file: string | undefined;
-  let pipelines: readonly Pipeline[];
-  try {
-    file = findConfig(config, process.cwd());
-    pipelines = await loadConfig(file);
-  } catch (error) {
-    // The errors of this package name the file themselves.
-    report(error, error instanceof CliError ? undefined : file);
-    return exitCodes.usage;
-  }
+  const found = await readConfig(config, report);
+  if (found === null) return exitCodes.usage;
+  const { pipelines } = found;
 
   const stop = AbortSignal.any([stopSignal(), npmGone()].filter((signal) => signal !== undefined));
   const failures = await supervise({ pipelines, stop, log: createLog(level) });
