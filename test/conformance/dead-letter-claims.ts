@@ -65,6 +65,44 @@ export function describeClaims(each: Each): void {
     });
   });
 
+  describe('what an earlier owner has handled', () => {
+    each(
+      'waits again when the log brings it again: it is handled with what comes before it',
+      async (claimed) => {
+        const { backend, store, desk, fence } = claimed;
+        await parked(claimed, 'a', 1, 4);
+        expect(await store.handled(fence, (await store.read(fence, 'a', 10)).slice(0, 2))).toBe('stored');
+        await desk.skipHead(PIPELINE, 'a');
+        // To the owner who has handled them they stay what they are.
+        await store.park(fence, 'a', lettersOf('a', 1, 3), 'behind', ROOMY);
+        expect(await waiting(claimed, 'a')).toEqual(['4']);
+        await using successor = closing(backend.open());
+        await successor.claim(next, 'w0');
+        const limits = { perKey: 4, inAll: 5 };
+        expect(await successor.park(next, 'a', lettersOf('a', 1, 2), 'front', limits)).toBe('stored');
+        expect(await successor.park(next, 'a', lettersOf('a', 3, 5), 'behind', limits)).toBe('stored');
+        expect(await waiting({ ...claimed, store: successor, fence: next }, 'a')).toEqual([
+          '1',
+          '2',
+          '4',
+          '5',
+        ]);
+        expect(await desk.counts(PIPELINE)).toEqual({ keys: 1, waiting: 4, skipped: 1 });
+        expect(await successor.park(next, 'a', lettersOf('a', 6, 6), 'behind', limits)).toBe('full');
+      },
+    );
+
+    each('is skipped when it fails for that policy', async (claimed) => {
+      const { backend, store, desk, fence } = claimed;
+      await parked(claimed, 'a', 1, 1);
+      await store.handled(fence, [await headOf(claimed, 'a')]);
+      await using successor = closing(backend.open());
+      await successor.claim(next, 'w0');
+      expect(await successor.skip(next, letter(event('a', 1), 'failed'), ROOMY)).toBe('stored');
+      expect(await desk.counts(PIPELINE)).toEqual({ keys: 0, waiting: 0, skipped: 1 });
+    });
+  });
+
   describe('a former owner', () => {
     each('writes nothing and reads nothing', async (claimed) => {
       const { backend, store, desk, fence } = claimed;
@@ -75,7 +113,7 @@ export function describeClaims(each: Each): void {
       await successor.claim(next, 'w0');
       expect(await store.park(fence, 'k', lettersOf('k', 3, 3), 'behind', ROOMY)).toBe('fenced');
       expect(await store.skip(fence, letter(event('s', 4), 'failed'), ROOMY)).toBe('fenced');
-      expect(await store.handled(fence, head)).toBe('fenced');
+      expect(await store.handled(fence, [head])).toBe('fenced');
       expect(await store.failed(fence, head, failure('again', 6), null)).toBe('fenced');
       expect(await store.unpark(fence, 'k')).toBe('fenced');
       expect(await store.suspect(fence, 'x')).toBe('fenced');

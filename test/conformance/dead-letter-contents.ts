@@ -144,7 +144,7 @@ export function describeContents(each: Each): void {
         page = await store.read(fence, 'k', 10)
       ) {
         seen.push(...ids(page));
-        for (const one of page) await store.handled(fence, one);
+        for (const one of page) await store.handled(fence, [one]);
       }
       expect(seen).toEqual(['1', '2', '3', '4']);
       const listed: string[] = [];

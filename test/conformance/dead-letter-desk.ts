@@ -185,7 +185,7 @@ export function describeDesk(each: Each): void {
             expect(result).toBe('stored');
           }
           for (const key of await store.released(fence, 4)) {
-            for (const one of await store.read(fence, key, 3)) await store.handled(fence, one);
+            for (const one of await store.read(fence, key, 3)) await store.handled(fence, [one]);
             await store.unpark(fence, key);
           }
           await store.prune(fence, (position) => position.endsWith('1'), 10);

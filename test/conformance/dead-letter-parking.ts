@@ -41,7 +41,7 @@ export function describeParking(each: Each): void {
     each('in front is before what waits when the head was handled', async (claimed) => {
       const { store, fence } = claimed;
       await parked(claimed, 'a', 1, 3);
-      await store.handled(fence, await headOf(claimed, 'a'));
+      await store.handled(fence, [await headOf(claimed, 'a')]);
       await store.park(fence, 'a', lettersOf('a', 9, 9), 'front', ROOMY);
       expect(await waiting(claimed, 'a')).toEqual(['9', '2', '3']);
     });
@@ -77,7 +77,7 @@ export function describeParking(each: Each): void {
     each('what the log brings again keeps its place and its state', async (claimed) => {
       const { store, desk, fence } = claimed;
       await parked(claimed, 'a', 1, 4);
-      await store.handled(fence, await headOf(claimed, 'a'));
+      await store.handled(fence, [await headOf(claimed, 'a')]);
       await desk.skipHead(PIPELINE, 'a');
       await parked(claimed, 'a', 1, 5);
       expect(await waiting(claimed, 'a')).toEqual(['3', '4', '5']);
@@ -131,7 +131,7 @@ export function describeParking(each: Each): void {
     each('one of which all was done before is released: nothing waits', async (claimed) => {
       const { store, fence } = claimed;
       await parked(claimed, 'a', 1, 1);
-      await store.handled(fence, await headOf(claimed, 'a'));
+      await store.handled(fence, [await headOf(claimed, 'a')]);
       expect(await store.unpark(fence, 'a')).toBe(true);
       await parked(claimed, 'a', 1, 1);
       expect(await store.released(fence, 10)).toEqual(['a']);
@@ -162,7 +162,7 @@ export function describeParking(each: Each): void {
       expect(await park(1, 3)).toBe('stored');
       expect(await park(4, 4)).toBe('full');
       expect(await store.park(fence, 'b', lettersOf('b', 5, 7), 'behind', limits)).toBe('stored');
-      await store.handled(fence, await headOf(claimed, 'a'));
+      await store.handled(fence, [await headOf(claimed, 'a')]);
       expect(await park(4, 4)).toBe('stored');
       expect(await desk.counts(PIPELINE)).toEqual({ keys: 2, waiting: 6, skipped: 0 });
     });
@@ -187,7 +187,7 @@ export function describeParking(each: Each): void {
       await desk.skipHead(PIPELINE, 'a'); // is still there
       expect(await park('e', 6)).toBe('stored');
       expect(await park('f', 7)).toBe('full');
-      await store.handled(fence, await headOf(claimed, 'b'));
+      await store.handled(fence, [await headOf(claimed, 'b')]);
       expect(await park('f', 7)).toBe('stored');
       expect(await desk.counts(PIPELINE)).toEqual({ keys: 3, waiting: 3, skipped: 1 });
     });

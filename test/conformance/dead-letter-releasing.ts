@@ -25,8 +25,8 @@ export function describeReleasing(each: Each): void {
         expect(await store.unpark(fence, 'a')).toBe(false);
         const head = await headOf(claimed, 'a');
         expect(head.event.id).toBe(id);
-        expect(await store.handled(fence, head)).toBe('stored');
-        expect(await store.handled(fence, head)).toBe('stored'); // said again
+        expect(await store.handled(fence, [head])).toBe('stored');
+        expect(await store.handled(fence, [head])).toBe('stored'); // said again
       }
       expect(await store.read(fence, 'a', 10)).toEqual([]);
       expect(await store.unpark(fence, 'a')).toBe(true);
@@ -36,12 +36,28 @@ export function describeReleasing(each: Each): void {
       expect(await store.unpark(fence, 'never parked')).toBe(true);
     });
 
+    each(
+      'several that were handled are noted at once, in whatever state they are by then',
+      async (claimed) => {
+        const { store, desk, fence } = claimed;
+        await parked(claimed, 'a', 1, 6);
+        await parked(claimed, 'b', 7, 7);
+        const letters = await store.read(fence, 'a', 4);
+        await desk.skipHead(PIPELINE, 'a');
+        expect(await store.handled(fence, letters)).toBe('stored');
+        expect(await store.handled(fence, letters)).toBe('stored');
+        expect(await store.handled(fence, [])).toBe('stored');
+        expect(await waiting(claimed, 'a')).toEqual(['5', '6']);
+        expect(await desk.counts(PIPELINE)).toEqual({ keys: 2, waiting: 3, skipped: 0 });
+      },
+    );
+
     each('what comes meanwhile queues behind, and keeps the key released', async (claimed) => {
       const { store, desk, fence } = claimed;
       await parked(claimed, 'a', 1, 1);
       await desk.retry(PIPELINE, {});
       await store.park(fence, 'a', [letter(event('a', 2))], 'behind', ROOMY);
-      await store.handled(fence, await headOf(claimed, 'a'));
+      await store.handled(fence, [await headOf(claimed, 'a')]);
       expect(await store.unpark(fence, 'a')).toBe(false);
       expect(await waiting(claimed, 'a')).toEqual(['2']);
       expect(await store.released(fence, 10)).toEqual(['a']);
@@ -90,12 +106,12 @@ export function describeReleasing(each: Each): void {
       const [one, two, three] = await store.read(fence, 'a', 3);
       if (one === undefined || two === undefined || three === undefined) expect.fail('three letters wait');
       await desk.skipHead(PIPELINE, 'a');
-      expect(await store.handled(fence, one)).toBe('stored'); // it was handled after all
+      expect(await store.handled(fence, [one])).toBe('stored'); // it was handled after all
       await desk.skipHead(PIPELINE, 'a');
       expect(await store.failed(fence, two, failure('late', 4), null)).toBe('stored'); // nobody waits for it
       expect(await store.released(fence, 10)).toEqual(['a']);
       await desk.discard(PIPELINE, 'a');
-      expect(await store.handled(fence, three)).toBe('stored');
+      expect(await store.handled(fence, [three])).toBe('stored');
       expect(await store.failed(fence, three, failure('late', 4), null)).toBe('stored');
       expect(await store.released(fence, 10)).toEqual(['a']);
       expect(await store.unpark(fence, 'a')).toBe(true);
@@ -111,7 +127,7 @@ export function describeReleasing(each: Each): void {
       await parked(claimed, 'a', 1, 4);
       await parked(claimed, 'b', 5, 6);
       await store.skip(fence, letter(event('c', 7), 'failed'), ROOMY);
-      for (let n = 0; n < 3; n += 1) await store.handled(fence, await headOf(claimed, 'a'));
+      for (let n = 0; n < 3; n += 1) await store.handled(fence, [await headOf(claimed, 'a')]);
       await desk.discard(PIPELINE, 'b');
       const settled = (position: string): boolean => position !== 'p2';
       expect(await store.prune(fence, settled, 1)).toBe(1);

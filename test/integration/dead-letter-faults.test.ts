@@ -97,7 +97,7 @@ describe.each(databaseKinds)('the table in %s', (kind) => {
 
   test.each<[string, (store: DeadLetterStore, key: string, head?: DeadLetter) => Promise<LetterResult>]>([
     ['parking', (store, key) => park(store, key, 1, 3)],
-    ['the end of a letter', (store, key, head) => store.handled(fence, head ?? expect.fail(key))],
+    ['the end of a letter', (store, key, head) => store.handled(fence, [head ?? expect.fail(key)])],
   ])(
     '%s: a network that dies at any step leaves all or nothing, and what is said again is done once',
     async (what, act) => {

@@ -119,7 +119,8 @@ export interface LetterFilter {
  * The owner's side of a dead-letter table. Each call is one transaction, fenced by the epoch: it is done as a whole
  * or not at all, and done once when it is repeated (a letter is the same by its event's transaction, ordinal and id).
  * What is handled stays in the table until the log is settled behind it, so that an event that the log delivers again
- * finds itself there.
+ * finds itself there. What an earlier owner has handled is another matter: the log delivers it again with what came
+ * before it, and in that order it is handled again, so a letter that is stored again then waits again.
  *
  * Errors: `LETTERS_UNAVAILABLE` (transient) when the database can't be reached or did not answer in time,
  * `LETTERS_SCHEMA` when the table is not as it must be, `LETTERS_CONFIG` for wrong options.
@@ -153,8 +154,8 @@ export interface DeadLetterStore {
   skip(fence: LetterFence, letter: NewLetter, limits: LetterLimits): Promise<LetterResult>;
   /** The next letters of a key that wait, in their order: as many as memory can take at once; none for a former owner. */
   read(fence: LetterFence, key: string, limit: number): Promise<readonly DeadLetter[]>;
-  /** A released letter was handled; so it is even when it was skipped meanwhile. */
-  handled(fence: LetterFence, letter: DeadLetter): Promise<LetterResult>;
+  /** Released letters of one key were handled; so they are even when they were skipped meanwhile. */
+  handled(fence: LetterFence, letters: readonly DeadLetter[]): Promise<LetterResult>;
   /** A released letter failed again: its key waits again, until `retryAt` (ISO 8601) if there is a schedule. */
   failed(
     fence: LetterFence,

@@ -249,6 +249,11 @@ export class Executor {
     return this.#parked.has(key);
   }
 
+  /** The oldest event of a parked key that is not stored. */
+  oldestParked(key: string): OutboxEvent | null {
+    return this.#parked.get(key)?.oldest ?? null;
+  }
+
   /** Whether events of the key are live: on its strand, be they in flight or not. */
   isLive(key: string): boolean {
     return this.#strands.has(key);

@@ -1,4 +1,5 @@
 import { invariant } from './errors.js';
+import type { OutboxEvent } from './event.js';
 import type { Entry } from './strand.js';
 
 /**
@@ -20,6 +21,10 @@ export class ParkedStrand {
 
   get length(): number {
     return this.#length;
+  }
+
+  get oldest(): OutboxEvent | null {
+    return this.#head?.event ?? null;
   }
 
   push(entry: Entry): void {

@@ -110,6 +110,7 @@ export class Mysql implements Dialect {
   ordinal bigint not null,
   commit_time ${TEXT} not null,
   bytes bigint not null,
+  handled_in bigint,
   error_name ${TEXT},
   error_message ${TEXT},
   error_code ${TEXT},

@@ -5,6 +5,7 @@ import { insertInto, marks } from './insert.js';
 import { AT_ONCE, insertKey, readKey, saveKey, type KeyRow } from './key-row.js';
 import { identityHash, INSERTED, toRow } from './letter-rows.js';
 import { saveCounts, type Owner } from './owner-row.js';
+import { integerOf } from './row.js';
 import type { Tables } from './tables.js';
 
 /** Characters of one statement, about: far below the longest packet that a server of today allows. */
@@ -77,11 +78,14 @@ export async function skip(
   return 'stored';
 }
 
-/** Those whose events are not there yet, in whatever state: what a log brings again keeps its place. */
+/**
+ * Those whose events are not there yet, in whatever state: what a log brings again keeps its place. What an earlier owner
+ * has handled is forgotten instead: it is handled again, in its place among what the log brings again with it.
+ */
 async function unseen(
   session: Session,
   { letters: table }: Tables,
-  { pipeline }: Owner,
+  { pipeline, epoch }: Owner,
   letters: readonly NewLetter[],
 ): Promise<Fresh[]> {
   const fresh = new Map<string, Fresh>();
@@ -92,10 +96,15 @@ async function unseen(
   }
   for (const chunk of chunksOf([...fresh.values()])) {
     const { rows } = await session.run(
-      `select identity_hash from ${table} where identity_hash in (${marks(chunk.length)})`,
+      `select id, identity_hash, state, handled_in from ${table} where identity_hash in (${marks(chunk.length)})`,
       chunk.map(({ identity }) => identity),
     );
-    for (const row of rows) fresh.delete((row['identity_hash'] as Buffer).toString('hex'));
+    const over: string[] = [];
+    for (const row of rows) {
+      if (row['state'] === 'handled' && integerOf(row, 'handled_in') < epoch) over.push(String(row['id']));
+      else fresh.delete((row['identity_hash'] as Buffer).toString('hex'));
+    }
+    if (over.length > 0) await session.run(`delete from ${table} where id in (${marks(over.length)})`, over);
   }
   return [...fresh.values()];
 }

@@ -90,6 +90,7 @@ export class Postgres implements Dialect {
   ordinal bigint not null,
   commit_time text not null,
   bytes bigint not null,
+  handled_in bigint,
   error_name text,
   error_message text,
   error_code text,

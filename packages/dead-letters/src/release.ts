@@ -1,29 +1,39 @@
 import type { DeadLetter, Failure, LetterResult, LetterState } from '@strandline/core';
+import { chunksOf } from './chunks.js';
 import type { Row, Session } from './dialect.js';
+import { marks } from './insert.js';
 import { countDown, readKey, releaseKey } from './key-row.js';
 import { FAILURE, failureOf, toFailureColumns } from './letter-rows.js';
 import { saveCounts, type Owner } from './owner-row.js';
 import type { Tables } from './tables.js';
 import { hashOf } from './text.js';
 
-/** A released letter was handled. When an operator has meanwhile skipped it, it was handled all the same. */
+/** Released letters of one key were handled. Those that an operator has meanwhile skipped were handled all the same. */
 export async function handled(
   session: Session,
   tables: Tables,
   owner: Owner,
-  letter: DeadLetter,
+  letters: readonly DeadLetter[],
 ): Promise<LetterResult> {
-  const become = async (state: LetterState): Promise<boolean> => {
+  const [first] = letters;
+  if (first === undefined) return 'stored';
+  const become = async (chunk: readonly DeadLetter[], state: LetterState): Promise<number> => {
     const { changed } = await session.run(
-      `update ${tables.letters} set state = 'handled' where id = ? and pipeline = ? and state = ?`,
-      [letter.id, owner.id, state],
+      `update ${tables.letters} set state = 'handled', handled_in = ?
+        where id in (${marks(chunk.length)}) and pipeline = ? and state = ?`,
+      [owner.epoch, ...chunk.map(({ id }) => id), owner.id, state],
     );
-    return changed > 0;
+    return changed;
   };
-  const hasWaited = await become('waiting');
-  if (!hasWaited && !(await become('skipped'))) return 'stored';
-  await saveCounts(session, tables, { ...owner, held: owner.held - 1 });
-  if (hasWaited) await countDown(session, tables, owner, letter.event.key, 1);
+  let [waited, skipped] = [0, 0];
+  for (const chunk of chunksOf(letters)) {
+    const count = await become(chunk, 'waiting');
+    waited += count;
+    if (count < chunk.length) skipped += await become(chunk, 'skipped');
+  }
+  if (waited + skipped === 0) return 'stored';
+  await saveCounts(session, tables, { ...owner, held: owner.held - waited - skipped });
+  if (waited > 0) await countDown(session, tables, owner, first.event.key, waited);
   return 'stored';
 }
 

@@ -76,8 +76,8 @@ export class SqlDeadLetters implements DeadLetterStore {
     return readPage(this.#transactions, this.#tables, find, "and state = 'waiting'");
   }
 
-  handled(fence: LetterFence, letter: DeadLetter): Promise<LetterResult> {
-    return this.#write(fence, (session, owner) => handled(session, this.#tables, owner, letter));
+  handled(fence: LetterFence, letters: readonly DeadLetter[]): Promise<LetterResult> {
+    return this.#write(fence, (session, owner) => handled(session, this.#tables, owner, letters));
   }
 
   failed(

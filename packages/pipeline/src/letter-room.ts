@@ -20,7 +20,7 @@ import type { Term } from './term.js';
 
 /** Milliseconds between looks for letters that are no longer needed. */
 const PRUNING = 10_000;
-/** Letters that one look forgets. */
+/** Letters that one transaction forgets. */
 const PRUNED = 1_000;
 
 /** The dead-letter table of a pipeline, as its owner has taken it. */
@@ -57,6 +57,7 @@ export class LetterRoom {
   readonly #suspects: Suspects;
   #prunedAt = 0;
   #pruning: Promise<void> | null = null;
+  #closed = false;
 
   constructor(options: LetterRoomOptions) {
     const { config, claimed, executor, watermark, compare, term, log, changed, lost, failed } = options;
@@ -84,6 +85,7 @@ export class LetterRoom {
     });
     this.#releaser = new Releaser({
       ...common,
+      compare,
       term,
       parking: this.#parking,
       suspects: this.#suspects,
@@ -122,6 +124,10 @@ export class LetterRoom {
 
   reached(event: OutboxEvent): void {
     this.#parking.reached(event);
+  }
+
+  admitted(event: OutboxEvent): void {
+    this.#parking.admitted(event);
   }
 
   passed(position: string): void {
@@ -182,6 +188,7 @@ export class LetterRoom {
 
   /** @param inOrder nothing of the run is left behind: the next owner need suspect nothing */
   async close(inOrder: boolean): Promise<void> {
+    this.#closed = true;
     this.stopTaking();
     await this.#pruning;
     if (!inOrder) return;
@@ -197,7 +204,10 @@ export class LetterRoom {
   async #prune(watermark: string): Promise<void> {
     const { claimed, compare, log } = this.#options;
     try {
-      await claimed.store.prune(claimed.fence, (position) => compare(position, watermark) <= 0, PRUNED);
+      const isSettled = (position: string): boolean => compare(position, watermark) <= 0;
+      let pruned = PRUNED;
+      while (pruned === PRUNED && !this.#closed)
+        pruned = await claimed.store.prune(claimed.fence, isSettled, PRUNED);
     } catch (error) {
       log.debug({ err: errorFields(error) }, 'letters that are handled can not be forgotten now');
     }

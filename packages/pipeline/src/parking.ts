@@ -56,6 +56,8 @@ export class Parking {
   readonly #options: ParkingOptions;
   /** Keys with letters of an earlier run, whose first one the log has not reached yet: where that lies. */
   readonly #ahead = new Map<string, string>();
+  /** The newest event that was admitted, or what the log has passed since. */
+  #logAt: { readonly position: string } | null = null;
   /** Who waits until the log has reached the letters of a key. */
   readonly #waiting = new Map<string, () => void>();
   #stopped = false;
@@ -86,8 +88,22 @@ export class Parking {
     this.#hasReached(key);
   }
 
+  /** The executor has this event now. */
+  admitted(event: OutboxEvent): void {
+    this.#logAt = event;
+  }
+
+  /** Whether all that the log brings up to here was admitted by this run, and is stored where its key is parked. */
+  isBehindLog(key: string, position: string): boolean {
+    const { executor, compare } = this.#options;
+    if (this.#logAt === null || compare(this.#logAt.position, position) < 0) return false;
+    const waits = executor.oldestParked(key);
+    return waits === null || compare(waits.position, position) > 0;
+  }
+
   /** The log has come so far: letters up to there are not delivered again. */
   passed(position: string): void {
+    this.#logAt = { position };
     for (const [key, first] of this.#ahead) {
       if (this.#options.compare(position, first) >= 0) this.#hasReached(key);
     }

@@ -1,18 +1,7 @@
-import {
-  nextDelay,
-  type DeadLetter,
-  type DeadLetterStore,
-  type Executor,
-  type Failure,
-  type LetterFence,
-  type Logger,
-} from '@strandline/core';
-import type { BatchHandler, Handler, PipelineConfig } from './config.js';
-import { errorFields } from './error-fields.js';
-import { HandlerTimeoutError } from './errors.js';
-import { TurnContext } from './handler-context.js';
-import { letterError } from './letter-error.js';
-import { pause } from './pause.js';
+import type { DeadLetter, DeadLetterStore, Executor, Failure, LetterFence, Logger } from '@strandline/core';
+import type { PipelineConfig } from './config.js';
+import { HandledLetters } from './handled-letters.js';
+import { LetterTurns } from './letter-turns.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 import type { Parking } from './parking.js';
 import type { Schedule } from './schedule.js';
@@ -31,6 +20,8 @@ export interface ReleaserOptions {
   readonly parking: Parking;
   readonly schedule: Schedule;
   readonly suspects: Suspects;
+  /** Orders two positions of the log. */
+  readonly compare: (a: string, b: string) => number;
   readonly term: Term;
   readonly log: Logger;
   /** How many of the events that were settled are saved. */
@@ -47,7 +38,13 @@ export interface ReleaserOptions {
  */
 export class Releaser {
   readonly #options: ReleaserOptions;
-  readonly #running = new Map<string, TurnContext | null>();
+  readonly #turns: LetterTurns;
+  readonly #releasing = new Set<string>();
+  /**
+   * Of keys that are released: the furthest letter that was handled. Before the log has come there, a key is not live
+   * again: what the log delivers once more would be handled behind later events.
+   */
+  readonly #furthest = new Map<string, string>();
   /** Keys that wait here for what is live of them, and whose live head has failed meanwhile. */
   readonly #parkedAgain = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -58,6 +55,8 @@ export class Releaser {
 
   constructor(options: ReleaserOptions) {
     this.#options = options;
+    const { config, suspects, term, log } = options;
+    this.#turns = new LetterTurns({ config, suspects, term, log, closing: this.#closing.signal });
   }
 
   start(): void {
@@ -71,12 +70,12 @@ export class Releaser {
 
   /** Keys whose letters are being worked off. */
   get keys(): readonly string[] {
-    return [...this.#running.keys()];
+    return [...this.#releasing];
   }
 
   /** A live head of the key has failed: the release that waits for it is void. */
   parked(key: string): void {
-    if (this.#running.has(key)) this.#parkedAgain.add(key);
+    if (this.#releasing.has(key)) this.#parkedAgain.add(key);
   }
 
   /** Something was settled: a key that is waited for may have gone on. */
@@ -95,12 +94,12 @@ export class Releaser {
   }
 
   abort(reason: unknown): void {
-    for (const ctx of this.#running.values()) ctx?.abort(reason);
+    this.#turns.abort(reason);
   }
 
   /** Resolves when no letter is in flight. */
   idle(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
+    if (this.#releasing.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#idle = resolve;
     });
@@ -112,26 +111,26 @@ export class Releaser {
 
   async #poll(): Promise<void> {
     const { store, fence, config, letters } = this.#options;
-    const free = config.parking.concurrency - this.#running.size;
+    const free = config.parking.concurrency - this.#releasing.size;
     if (free <= 0) return;
     const keys = await letters.ask(() => store.released(fence, config.parking.concurrency * 2));
     for (const key of keys ?? []) {
-      if (this.#isClosed() || this.#running.size >= config.parking.concurrency) return;
-      if (!this.#running.has(key) && !this.#options.parking.isAhead(key)) this.#start(key);
+      if (this.#isClosed() || this.#releasing.size >= config.parking.concurrency) return;
+      if (!this.#releasing.has(key) && !this.#options.parking.isAhead(key)) this.#start(key);
     }
   }
 
   #start(key: string): void {
-    this.#running.set(key, null);
+    this.#releasing.add(key);
     void this.#release(key).finally(() => {
-      this.#running.delete(key);
+      this.#releasing.delete(key);
       this.#options.changed();
-      if (this.#running.size === 0) this.#idle?.();
+      if (this.#releasing.size === 0) this.#idle?.();
     });
   }
 
   async #release(key: string): Promise<void> {
-    const { executor, store, fence, letters, log } = this.#options;
+    const { executor } = this.#options;
     // What comes from now on queues behind; what is live comes before.
     executor.divert(key);
     if (!(await this.#until(() => !executor.isLive(key)))) return;
@@ -140,19 +139,47 @@ export class Releaser {
     // again behind them.
     const { settled } = executor;
     if (!(await this.#until(() => this.#options.savedSettled() >= settled))) return;
-    let handled = 0;
+    const { store, fence, letters, config } = this.#options;
+    const handled = new HandledLetters({
+      ...{ store, fence, letters, interval: config.commitInterval },
+      fenced: this.#options.fenced,
+    });
+    try {
+      await this.#workOff(key, handled);
+    } finally {
+      await handled.flush();
+    }
+  }
+
+  async #workOff(key: string, handled: HandledLetters): Promise<void> {
+    const { store, fence, letters, log } = this.#options;
+    let count = 0;
     while (!this.#isClosed()) {
       const page = await letters.ask(() => store.read(fence, key, PAGE));
       if (page === null) return;
       for (const letter of page) {
-        if (!(await this.#handle(letter))) return;
-        handled += 1;
+        if (!(await this.#handle(letter, handled))) return;
+        count += 1;
       }
-      if (page.length === 0 && (await this.#unpark(key))) {
-        log.info({ key, handled }, 'a parked key is live again: all its letters are handled');
+      if (!(await handled.flush())) return;
+      if (page.length > 0) continue;
+      // It is looked at again with the next poll.
+      if (!this.#isBehindLog(key)) return;
+      if (await this.#unpark(key)) {
+        log.info({ key, handled: count }, 'a parked key is live again: all its letters are handled');
         return;
       }
     }
+  }
+
+  /** Whether the log has delivered all letters of the key that were handled; what it delivered is being stored if not. */
+  #isBehindLog(key: string): boolean {
+    const { executor, parking } = this.#options;
+    const furthest = this.#furthest.get(key);
+    if (furthest === undefined || parking.isBehindLog(key, furthest)) return true;
+    executor.holdParked(key, false);
+    parking.pump();
+    return false;
   }
 
   /** Nothing waits in the table: the key is live again, if nothing came in between. */
@@ -168,22 +195,31 @@ export class Releaser {
       return false;
     }
     executor.unpark(key);
+    this.#furthest.delete(key);
     parking.unparked(key);
     schedule.succeeded(key);
     return true;
   }
 
-  /** Whether the letter was handled, and that is noted. */
-  async #handle(letter: DeadLetter): Promise<boolean> {
-    const { store, fence, letters, schedule, log } = this.#options;
-    const { key, position, id } = letter.event;
-    const failure = await this.#attempts(letter);
+  /** Whether the letter was handled; if not, its key is parked again, or the pipeline stops. */
+  async #handle(letter: DeadLetter, handled: HandledLetters): Promise<boolean> {
+    const { key, position } = letter.event;
+    const failure = await this.#turns.run(letter);
     if (failure === 'stopped') return false;
     if (failure === null) {
-      const result = await letters.ask(() => store.handled(fence, letter));
-      if (result === 'fenced') this.#options.fenced();
-      return result === 'stored';
+      handled.add(letter);
+      const before = this.#furthest.get(key);
+      if (before === undefined || this.#options.compare(position, before) > 0)
+        this.#furthest.set(key, position);
+      return true;
     }
+    if (await handled.flush()) await this.#parkAgain(letter, failure);
+    return false;
+  }
+
+  async #parkAgain(letter: DeadLetter, failure: Failure): Promise<void> {
+    const { store, fence, letters, schedule, log } = this.#options;
+    const { key, position, id } = letter.event;
     const retryAt = schedule.failed(key);
     const result = await letters.ask(() => store.failed(fence, letter, failure, retryAt));
     if (result === 'fenced') this.#options.fenced();
@@ -191,68 +227,6 @@ export class Releaser {
       { key, position, id, attempt: failure.attempts, retryAt },
       'a released letter failed for good: its key is parked again, at the same place',
     );
-    return false;
-  }
-
-  /** Calls the handler until it succeeds (null), no retry can help, or the pipeline stops. */
-  async #attempts(letter: DeadLetter): Promise<Failure | 'stopped' | null> {
-    const { config, term, log } = this.#options;
-    const { key, position } = letter.event;
-    const before = letter.failure?.attempts ?? 0;
-    let firstFailedAt = NaN;
-    for (let attempt = 1; ; attempt += 1) {
-      if (this.#isClosed()) return 'stopped';
-      const ctx = new TurnContext(letter.event, attempt, term);
-      try {
-        await this.#call(letter, ctx);
-        return null;
-      } catch (error) {
-        const now = Date.now();
-        if (Number.isNaN(firstFailedAt)) firstFailedAt = now;
-        const delay = nextDelay(config.retry, attempt, now - firstFailedAt, error, Math.random());
-        if (delay === null) {
-          return {
-            error: letterError(error),
-            attempts: before + attempt,
-            firstFailedAt: letter.failure?.firstFailedAt ?? new Date(firstFailedAt).toISOString(),
-            lastFailedAt: new Date(now).toISOString(),
-          };
-        }
-        log.warn({ key, position, attempt, err: errorFields(error) }, 'handler failed: trying again');
-        await pause(Math.max(delay, ctx.notBefore), this.#closing.signal);
-      }
-    }
-  }
-
-  async #call(letter: DeadLetter, ctx: TurnContext): Promise<void> {
-    const { config, suspects, log } = this.#options;
-    const { event } = letter;
-    this.#running.set(event.key, ctx);
-    const timer =
-      config.handlerTimeout < Infinity
-        ? setTimeout(() => {
-            log.warn(
-              {
-                key: event.key,
-                position: event.position,
-                id: event.id,
-                handlerTimeout: config.handlerTimeout,
-              },
-              'handler takes too long: its signal is aborted, and its key waits until it has ended',
-            );
-            ctx.abort(new HandlerTimeoutError(config.handlerTimeout));
-          }, config.handlerTimeout)
-        : undefined;
-    try {
-      const call = (): unknown =>
-        config.batch === undefined
-          ? (config.handle as Handler)(event, ctx)
-          : (config.handle as BatchHandler)([event], ctx);
-      await (letter.reason === 'crash' ? suspects.alone(event, call) : call());
-    } finally {
-      clearTimeout(timer);
-      this.#running.set(event.key, null);
-    }
   }
 
   /** Waits until something holds; false when the pipeline stops before. */

@@ -212,16 +212,18 @@ export class Run {
 
   async #admit(batch: SourceBatch): Promise<void> {
     for (const event of batch.events) {
+      this.letters?.reached(event);
       const known = this.#settledBefore.passed ? 'new' : this.#settledBefore.lookUp(event.position);
       if (known === 'settled') this.executor.pass(event.position);
-      this.letters?.reached(event);
-      if (known !== 'new') continue;
-      if (this.#lacking(0, event.key) !== null) {
-        await this.#room(event.key);
-        if (this.#end !== null) return;
+      if (known === 'new') {
+        if (this.#lacking(0, event.key) !== null) {
+          await this.#room(event.key);
+          if (this.#end !== null) return;
+        }
+        this.executor.admit(event);
+        this.#newest = event;
       }
-      this.executor.admit(event);
-      this.#newest = event;
+      this.letters?.admitted(event);
     }
     if (batch.passed !== null && this.#settledBefore.lookUp(batch.passed) !== 'behind') {
       this.executor.pass(batch.passed);

