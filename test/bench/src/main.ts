@@ -1,10 +1,12 @@
 import { ServerError } from '@strandline/servers';
 import { parseArguments, UsageError, USAGE, type BenchArguments, type BenchmarkName } from './arguments.js';
 import { drain } from './benchmarks/drain.js';
+import { failures } from './benchmarks/failures.js';
 import { isolation } from './benchmarks/isolation.js';
 import { latency } from './benchmarks/latency.js';
 import { memory } from './benchmarks/memory.js';
 import { openOffsetsPlace } from './benchmarks/offsets-place.js';
+import { release } from './benchmarks/release.js';
 import type { Stage } from './benchmarks/stage.js';
 import { startDatabase } from './databases/start.js';
 import { FaultError } from './readers/check.js';
@@ -20,6 +22,8 @@ const RUN: Readonly<Record<BenchmarkName, (stage: Stage) => Promise<Findings>>> 
   latency,
   memory,
   isolation,
+  failures,
+  release,
 };
 
 async function main(args: readonly string[]): Promise<number> {

@@ -64,12 +64,12 @@ export async function isolation(stage: Stage): Promise<Findings> {
 
 async function measure(stage: Stage, backlog: Backlog, sleep: boolean): Promise<Share> {
   const { rowsPerKey, options } = backlog;
-  const untimedKey = { key: SLEEPER, rows: rowsPerKey[SLEEPER] ?? 0 };
+  const untimed = { keys: [SLEEPER], rows: rowsPerKey[SLEEPER] ?? 0 };
   const reading = await backlog.withReader((name) =>
-    strandline(stage, { ...readerOf(stage, backlog, name), untimedKey, sleep }),
+    strandline(stage, { ...readerOf(stage, backlog, name), untimed, sleep }),
   );
   check(sleep ? 'isolation, one key sleeps' : 'isolation, no key sleeps', reading, rowsPerKey);
-  return { rows: options.rows - untimedKey.rows, reading };
+  return { rows: options.rows - untimed.rows, reading };
 }
 
 function speed({ rows, reading }: Share): number {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { startRedis } from '@strandline/servers';
 import type { OffsetsKind } from '../arguments.js';
-import type { OffsetsSettings } from '../readers/strandline.js';
+import type { OffsetsSettings } from '../readers/pipeline-parts.js';
 
 /** Where the pipelines of a run keep their offsets; gone when it is disposed of. */
 export interface OffsetsPlace extends AsyncDisposable {

@@ -1,7 +1,10 @@
 import type { Backlog, BenchDatabase } from '../databases/bench-database.js';
 import { startJob } from '../processes/start-job.js';
+import type { FailingSettings } from '../readers/failing.js';
 import type { Reading, ReaderSettings } from '../readers/reading.js';
-import type { OffsetsSettings, StrandlineReading, StrandlineSettings } from '../readers/strandline.js';
+import type { ReleasingReading, ReleasingSettings } from '../readers/releasing.js';
+import type { OffsetsSettings } from '../readers/pipeline-parts.js';
+import type { StrandlineReading, StrandlineSettings } from '../readers/strandline.js';
 
 /** What all benchmarks of a run share. */
 export interface Stage {
@@ -24,6 +27,14 @@ export function strandline(
   settings: ReaderSettings & Partial<StrandlineSettings>,
 ): Promise<StrandlineReading> {
   return startJob('strandline', { offsets, handler: 'async', visibility: 'committed', ...settings }).result;
+}
+
+export function failing(settings: FailingSettings): Promise<Reading> {
+  return startJob('failing', settings).result;
+}
+
+export function releasing(settings: ReleasingSettings): Promise<ReleasingReading> {
+  return startJob('releasing', settings).result;
 }
 
 export function bareLibrary(settings: ReaderSettings): Promise<Reading> {

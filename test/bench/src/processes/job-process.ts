@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { DRIVERS } from '../databases/drivers.js';
+import { readWithFailures } from '../readers/failing.js';
+import { readAndRelease } from '../readers/releasing.js';
 import { readWithStrandline } from '../readers/strandline.js';
 import { writePaced } from '../writer/paced-writer.js';
 import type { Order, Report } from './jobs.js';
@@ -20,6 +22,10 @@ function carryOut(order: Order): Promise<unknown> {
   switch (order.job) {
     case 'strandline':
       return readWithStrandline(order.settings, ready);
+    case 'failing':
+      return readWithFailures(order.settings, ready);
+    case 'releasing':
+      return readAndRelease(order.settings, ready);
     case 'bare':
       return DRIVERS[order.settings.database].readBare(order.settings, ready);
     case 'writer':

@@ -14,7 +14,7 @@ export class ReadingRecord {
   readonly #last: Uint32Array;
   readonly #arrivals: Float64Array;
   readonly #faults: string[] = [];
-  readonly #untimedKey: number;
+  readonly #isUntimed: Uint8Array;
   #seen = 0;
   #timedLeft: number;
   #startedAt = NaN;
@@ -32,8 +32,9 @@ export class ReadingRecord {
     this.#settings = settings;
     this.#last = new Uint32Array(settings.keys);
     this.#arrivals = new Float64Array(settings.arrivals === true ? settings.rows : 0);
-    this.#untimedKey = settings.untimedKey?.key ?? -1;
-    this.#timedLeft = settings.rows - (settings.untimedKey?.rows ?? 0);
+    this.#isUntimed = new Uint8Array(settings.keys);
+    for (const key of settings.untimed?.keys ?? []) this.#isUntimed[key] = 1;
+    this.#timedLeft = settings.rows - (settings.untimed?.rows ?? 0);
     this.timedSeen = new Promise((resolve) => {
       this.#onTimed = resolve;
     });
@@ -59,7 +60,7 @@ export class ReadingRecord {
     this.#last[key] = ordinal;
     this.#seen += 1;
     if (this.#settings.arrivals === true) this.#arrivals[(ordinal - 1) * this.#settings.keys + key] = now();
-    if (key !== this.#untimedKey) {
+    if (this.#isUntimed[key] === 0) {
       this.#timedLeft -= 1;
       if (this.#timedLeft === 0) {
         this.#endedAt = now();

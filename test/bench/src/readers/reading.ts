@@ -1,6 +1,12 @@
 import type { RowsPerKey } from '../databases/bench-database.js';
 import type { DatabaseName } from '../databases/names.js';
 
+export interface Untimed {
+  readonly keys: readonly number[];
+  /** What they have together. */
+  readonly rows: number;
+}
+
 /** What a reader was asked to read. */
 export interface ReaderSettings {
   readonly database: DatabaseName;
@@ -9,8 +15,8 @@ export interface ReaderSettings {
   readonly reader: string;
   readonly rows: number;
   readonly keys: number;
-  /** Rows of this key are read like the others, but the clock does not wait for them. */
-  readonly untimedKey?: { readonly key: number; readonly rows: number };
+  /** Rows of these keys are read like the others, but the clock does not wait for them. */
+  readonly untimed?: Untimed;
   /** Keep the moment of each row: then `arrivals` is filled, by (ordinal - 1) * keys + key. */
   readonly arrivals?: boolean;
 }

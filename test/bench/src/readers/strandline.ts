@@ -1,16 +1,8 @@
-import {
-  definePipeline,
-  fileOffsets,
-  memoryOffsets,
-  redisOffsets,
-  type Logger,
-  type OffsetStore,
-  type OutboxEvent,
-  type Pipeline,
-} from 'strandline';
+import { definePipeline, type OutboxEvent, type Pipeline } from 'strandline';
 import { DRIVERS } from '../databases/drivers.js';
 import { ordinalOf } from '../databases/payload.js';
 import { MemorySampler, type MemoryUse } from './memory-sampler.js';
+import { offsetsFor, QUIET, type OffsetsSettings } from './pipeline-parts.js';
 import type { Reading, ReaderSettings } from './reading.js';
 import { ReadingRecord } from './reading-record.js';
 
@@ -22,16 +14,11 @@ import { ReadingRecord } from './reading-record.js';
  */
 export type HandlerKind = 'async' | 'plain' | 'batch' | 'payload';
 
-export type OffsetsSettings =
-  | { readonly kind: 'redis'; readonly url: string }
-  | { readonly kind: 'file'; readonly directory: string }
-  | { readonly kind: 'memory' };
-
 export interface StrandlineSettings extends ReaderSettings {
   readonly offsets: OffsetsSettings;
   readonly handler: HandlerKind;
   readonly visibility: 'committed' | 'logged';
-  /** The handler of `untimedKey` sleeps until all others are done. */
+  /** The handlers of the `untimed` keys sleep until all others are done. */
   readonly sleep?: boolean;
 }
 
@@ -86,14 +73,14 @@ function pipelineFor(settings: StrandlineSettings, record: ReadingRecord): Pipel
 }
 
 function singleHandler(
-  { handler, sleep, untimedKey }: StrandlineSettings,
+  { handler, sleep, untimed }: StrandlineSettings,
   record: ReadingRecord,
   see: (event: OutboxEvent) => void,
 ): (event: OutboxEvent) => unknown {
   if (sleep === true) {
-    const sleeper = String(untimedKey?.key);
+    const sleepers = new Set(untimed?.keys.map(String));
     return (event) => {
-      if (event.key === sleeper) {
+      if (sleepers.has(event.key)) {
         return record.timedSeen.then(() => {
           see(event);
         });
@@ -117,25 +104,3 @@ function singleHandler(
       };
   }
 }
-
-function offsetsFor(offsets: OffsetsSettings): OffsetStore {
-  switch (offsets.kind) {
-    case 'redis':
-      return redisOffsets({ url: offsets.url });
-    case 'file':
-      return fileOffsets({ directory: offsets.directory });
-    case 'memory':
-      return memoryOffsets();
-  }
-}
-
-const nothing = (): void => undefined;
-
-/** What goes wrong shows in the readings; a terminal full of log lines would cost time of its own. */
-const QUIET: Logger = {
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
-  child: () => QUIET,
-};
