@@ -269,6 +269,7 @@ export class Executor {
     const { storing } = parked;
     for (let i = 0; i < storing; i += 1) this.#settle(parked.shift());
     this.#settled += storing;
+    parked.most = Infinity;
     this.notStored(parked);
   }
 
@@ -277,6 +278,18 @@ export class Executor {
     parked.storing = 0;
     parked.queued = false;
     this.#parked.queue(parked);
+  }
+
+  /**
+   * There is no room for as many: fewer are tried, down to one; then nothing of the key is stored before `holdParked`
+   * lets it. False in that case.
+   */
+  notStoredForWantOfRoom(parked: ParkedStrand): boolean {
+    const { storing } = parked;
+    if (storing === 1) this.#parked.hold(parked);
+    parked.most = Math.max(1, Math.floor(storing / 2));
+    this.notStored(parked);
+    return storing > 1;
   }
 
   /** A parked key is live again: what was not stored of it is handled. Nothing of it may be being stored. */

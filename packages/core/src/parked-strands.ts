@@ -16,6 +16,8 @@ export class ParkedStrand {
   queued = false;
   /** Nothing of it may be stored for now. */
   held = false;
+  /** At most so many are stored at once. */
+  most = Infinity;
 
   constructor(readonly key: string) {}
 
@@ -106,7 +108,7 @@ export class ParkedStrands {
   take(max: number): ParkedStrand | null {
     const strand = this.#toStore.shift();
     if (strand === undefined) return null;
-    strand.storing = Math.min(max, strand.length);
+    strand.storing = Math.min(max, strand.most, strand.length);
     return strand;
   }
 

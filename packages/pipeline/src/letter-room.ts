@@ -108,6 +108,11 @@ export class LetterRoom {
     return this.#releaser.keys;
   }
 
+  /** Parked keys that hold the log, for the table has no room. */
+  get fullKeys(): readonly string[] {
+    return this.#parking.fullKeys;
+  }
+
   get suspecting(): boolean {
     return this.#suspects.active;
   }

@@ -63,6 +63,8 @@ export class Parking {
   #stopped = false;
   /** Keys that are stored for want of room, and not because of a failure. */
   readonly #overflown = new Set<string>();
+  /** Parked keys of which the table takes no more. */
+  readonly #full = new Set<string>();
   #jobs = 0;
   #storing = 0;
   #idle: (() => void) | null = null;
@@ -141,6 +143,17 @@ export class Parking {
     this.pump();
   }
 
+  /** Parked keys that hold the log, for the table has no room. */
+  get fullKeys(): readonly string[] {
+    return [...this.#full];
+  }
+
+  /** Somebody may have made room; what is being released is looked after there. */
+  tryFullOnes(released: ReadonlySet<string>): void {
+    for (const key of this.#full) if (!released.has(key)) this.#options.executor.holdParked(key, false);
+    this.pump();
+  }
+
   /** Stores what waits of parked keys. */
   pump(): void {
     while (this.#storing < STORES) {
@@ -154,6 +167,7 @@ export class Parking {
   /** A key is live again. */
   unparked(key: string): void {
     this.#overflown.delete(key);
+    this.#full.delete(key);
   }
 
   /** Resolves when nothing is being stored. */
@@ -249,7 +263,7 @@ export class Parking {
   }
 
   async #storeFollowers(parked: ParkedStrand): Promise<void> {
-    const { executor, store, fence, config, letters, log } = this.#options;
+    const { executor, store, fence, config, letters } = this.#options;
     const entries = parked.first(parked.storing);
     const reason = this.#overflown.has(parked.key) ? 'overflow' : 'behind';
     const stored = entries.map(({ event }): NewLetter => ({ event, reason, failure: null }));
@@ -258,19 +272,24 @@ export class Parking {
     );
     this.#storing -= 1;
     if (result === 'stored') {
+      this.#full.delete(parked.key);
       executor.stored(parked);
     } else if (result === 'fenced') {
       this.#fenced();
-    } else if (result === 'full') {
-      executor.holdParked(parked.key, true);
-      executor.notStored(parked);
-      log.error(
-        { key: parked.key, position: entries[0]?.event.position },
-        'the dead-letter table is full: this parked key holds its place in the log; other keys go on. Release or discard letters',
-      );
+    } else if (result === 'full' && !executor.notStoredForWantOfRoom(parked)) {
+      this.#fill(parked.key, entries[0]?.event.position);
     }
     this.#options.changed();
     this.pump();
+  }
+
+  #fill(key: string, position: string | undefined): void {
+    if (this.#full.has(key)) return;
+    this.#full.add(key);
+    this.#options.log.error(
+      { key, position },
+      'the dead-letter table is full, or does not take the next event: this parked key holds its place in the log; other keys go on. Release or discard letters',
+    );
   }
 
   #hasReached(key: string): void {

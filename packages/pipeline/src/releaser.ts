@@ -110,7 +110,8 @@ export class Releaser {
   }
 
   async #poll(): Promise<void> {
-    const { store, fence, config, letters } = this.#options;
+    const { store, fence, config, letters, parking } = this.#options;
+    parking.tryFullOnes(this.#releasing);
     const free = config.parking.concurrency - this.#releasing.size;
     if (free <= 0) return;
     const keys = await letters.ask(() => store.released(fence, config.parking.concurrency * 2));

@@ -257,6 +257,8 @@ export class Run {
     const { window } = this.#options.config;
     const spare = Math.min(HYSTERESIS, Math.floor(window.events / 8));
     this.#paused = this.#lacking(0, key);
+    // What takes the room may be what this batch has brought before.
+    this.letters?.pump();
     this.#dispatcher.pump();
     const report = setTimeout(() => {
       this.#reportStandstill();

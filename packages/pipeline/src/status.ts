@@ -32,6 +32,8 @@ export interface PipelineStatus extends ExecutorCounts {
   readonly stuckTurns: readonly StuckTurn[];
   /** Keys whose letters are being worked off. */
   readonly releasing: readonly string[];
+  /** Parked keys whose events the dead-letter table has no room for: they hold the log. */
+  readonly fullKeys: readonly string[];
   /** Whether the dead-letter table answers. */
   readonly lettersAvailable: boolean;
   /** Events run one at a time, to find the one whose handler ends the process. */
@@ -64,6 +66,7 @@ export function statusOf(name: string, state: PipelineState, run: Run | null): P
     source: run?.stream.status() ?? null,
     stuckTurns: run?.stuck ?? [],
     releasing: run?.letters?.releasing ?? [],
+    fullKeys: run?.letters?.fullKeys ?? [],
     lettersAvailable: run?.letters?.available ?? true,
     suspecting: run?.letters?.suspecting ?? false,
     ...(run?.executor.counts() ?? NOTHING),
