@@ -10,6 +10,10 @@ import type { Term } from './term.js';
 
 /** Letters that are read at once. */
 const PAGE = 100;
+/** Released keys that are looked at: many more than are worked off at once, for some of them may have to wait. */
+const LISTED = 1_000;
+/** Keys whose live events are waited for without a poll between. */
+const AWAITED = 16;
 
 export interface ReleaserOptions {
   readonly config: PipelineConfig;
@@ -45,9 +49,13 @@ export class Releaser {
    * again: what the log delivers once more would be handled behind later events.
    */
   readonly #furthest = new Map<string, string>();
-  /** Keys that wait here for what is live of them, and whose live head has failed meanwhile. */
-  readonly #parkedAgain = new Set<string>();
+  /** Keys whose live head was parked since the table was last asked: its answer may be older than that. */
+  readonly #parkedSince = new Set<string>();
+  /** Some of the keys that are released and have live events yet. */
+  readonly #awaited = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  #polling = false;
+  #soon = false;
   readonly #closing = new AbortController();
   #idle: (() => void) | null = null;
   /** Called when a key that is waited for may have gone on. */
@@ -60,12 +68,19 @@ export class Releaser {
   }
 
   start(): void {
+    this.#schedule(this.#options.config.parking.poll);
+  }
+
+  #schedule(delay: number): void {
     if (this.#isClosed()) return;
     this.#timer = setTimeout(() => {
+      this.#polling = true;
+      this.#soon = false;
       void this.#poll().then(() => {
-        this.start();
+        this.#polling = false;
+        this.#schedule(this.#soon ? 0 : this.#options.config.parking.poll);
       });
-    }, this.#options.config.parking.poll);
+    }, delay);
   }
 
   /** Keys whose letters are being worked off. */
@@ -73,13 +88,18 @@ export class Releaser {
     return [...this.#releasing];
   }
 
-  /** A live head of the key has failed: the release that waits for it is void. */
+  /** A live head of the key has failed, and is parked in front of what was released. */
   parked(key: string): void {
-    if (this.#releasing.has(key)) this.#parkedAgain.add(key);
+    this.#parkedSince.add(key);
   }
 
   /** Something was settled: a key that is waited for may have gone on. */
   look(): void {
+    for (const key of this.#awaited) {
+      if (this.#options.executor.isLive(key)) continue;
+      this.#awaited.delete(key);
+      this.#pollSoon();
+    }
     if (this.#look.length === 0) return;
     const waiting = this.#look;
     this.#look = [];
@@ -114,11 +134,30 @@ export class Releaser {
     parking.tryFullOnes(this.#releasing);
     const free = config.parking.concurrency - this.#releasing.size;
     if (free <= 0) return;
-    const keys = await letters.ask(() => store.released(fence, config.parking.concurrency * 2));
+    this.#parkedSince.clear();
+    const keys = await letters.ask(() => store.released(fence, LISTED));
+    this.#awaited.clear();
     for (const key of keys ?? []) {
       if (this.#isClosed() || this.#releasing.size >= config.parking.concurrency) return;
-      if (!this.#releasing.has(key) && !this.#options.parking.isAhead(key)) this.#start(key);
+      if (this.#mayStart(key)) this.#start(key);
     }
+  }
+
+  #mayStart(key: string): boolean {
+    const { executor, parking } = this.#options;
+    if (this.#releasing.has(key) || this.#parkedSince.has(key) || parking.isAhead(key)) return false;
+    // What comes from now on queues behind; what is live comes before, however long that takes.
+    executor.divert(key);
+    if (!executor.isLive(key)) return true;
+    if (this.#awaited.size < AWAITED) this.#awaited.add(key);
+    return false;
+  }
+
+  #pollSoon(): void {
+    this.#soon = true;
+    if (this.#polling) return;
+    clearTimeout(this.#timer);
+    this.#schedule(0);
   }
 
   #start(key: string): void {
@@ -132,10 +171,6 @@ export class Releaser {
 
   async #release(key: string): Promise<void> {
     const { executor } = this.#options;
-    // What comes from now on queues behind; what is live comes before.
-    executor.divert(key);
-    if (!(await this.#until(() => !executor.isLive(key)))) return;
-    if (this.#parkedAgain.delete(key)) return;
     // Letters can be in the saved offset while what is live before them is not: after a crash that would be handled
     // again behind them.
     const { settled } = executor;

@@ -1,4 +1,4 @@
-import type { Executor, HandlerContext, RetryPolicy } from '@strandline/core';
+import { PermanentError, type Executor, type HandlerContext, type RetryPolicy } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { parsePipelineOptions, type BatchHandler, type Handler } from '../src/config.js';
 import { Dispatcher } from '../src/dispatcher.js';
@@ -29,7 +29,11 @@ class Setup {
   readonly dispatcher: Dispatcher;
   settledCalls = 0;
 
-  constructor(handle: Handler, options: { concurrency?: number; retry?: RetryPolicy } = {}, batch?: Batched) {
+  constructor(
+    handle: Handler,
+    options: { concurrency?: number; retry?: RetryPolicy; handlerTimeout?: number } = {},
+    batch?: Batched,
+  ) {
     const common = { name: 'shop', source: noSource, offsets: new FakeStore(), retry: STEADY, ...options };
     const config = parsePipelineOptions(
       batch === undefined ? { ...common, handle } : { ...common, ...batch },
@@ -239,6 +243,64 @@ describe('batches', () => {
     setup.executor.admit(event('a', 3));
     await until('all is settled', () => setup.executor.watermark === position(3));
     expect(seen).toEqual(['1,2', '1,2', '3', '3']);
+  });
+
+  it('that fail for good are tried event by event: only the one that can not be handled holds its key', async () => {
+    const seen: string[] = [];
+    const setup = batches(4, (events) => {
+      const ids = events.map(({ id }) => id);
+      seen.push(ids.join());
+      if (ids.includes('3')) throw new PermanentError('not this one');
+    });
+    setup.admit('aaaab').dispatcher.pump();
+    await until('the others are settled', () => setup.executor.settled === 3);
+    await until('it has failed for good', () => setup.executor.counts().halted === 1);
+    expect(seen).toEqual(['1,2,3,4', '5', '1', '2', '3']);
+    expect(setup.executor.watermark).toBe(position(2));
+  });
+});
+
+describe('a turn that takes too long', () => {
+  const options = { concurrency: 1, handlerTimeout: 40 };
+
+  it('has its signal aborted, its place given to another key, and is reported until it has ended', async () => {
+    const slow = gate();
+    const seen: string[] = [];
+    let signal: AbortSignal | undefined;
+    const setup = new Setup(({ id }, ctx) => {
+      seen.push(id);
+      if (id !== '1') return undefined;
+      ({ signal } = ctx);
+      return slow.promise;
+    }, options);
+    setup.admit('aba').dispatcher.pump();
+    expect(setup.dispatcher.stuck()).toEqual([]);
+    await until('b is handled', () => seen.includes('2'));
+    expect(signal?.reason).toMatchObject({ code: 'HANDLER_TIMEOUT' });
+    expect(setup.dispatcher.stuck()).toMatchObject([{ key: 'a', id: '1', attempt: 1 }]);
+    expect(setup.dispatcher.stuck()[0]?.age).toBeGreaterThanOrEqual(40);
+    expect(setup.executor.counts()).toMatchObject({ running: 0, stuck: 1 });
+    slow.open();
+    await until('a goes on', () => seen.includes('3'));
+    expect(seen).toEqual(['1', '2', '3']);
+    expect(setup.dispatcher.stuck()).toEqual([]);
+    setup.dispatcher.close();
+  });
+
+  it('keeps its place when as many are stuck as may run', async () => {
+    const slow = gate();
+    const seen: string[] = [];
+    const setup = new Setup(({ key }) => {
+      seen.push(key);
+      return slow.promise;
+    }, options);
+    setup.admit('abc').dispatcher.pump();
+    await until('two are stuck', () => setup.dispatcher.stuck().length === 2);
+    expect(seen).toEqual(['a', 'b']);
+    expect(setup.executor.counts()).toMatchObject({ running: 1, stuck: 1 });
+    slow.open();
+    await until('all are handled', () => setup.executor.settled === 3);
+    setup.dispatcher.close();
   });
 });
 

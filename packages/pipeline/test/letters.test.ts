@@ -310,6 +310,28 @@ describe('a key that fills its share of the window', () => {
     await setup.stop();
   });
 
+  it('and whose live head takes long holds up no other key that is released', async () => {
+    const slow = gate();
+    const options = {
+      maxPerKey: 1,
+      overflow: 'park',
+      parking: { poll: 10, concurrency: 1 },
+    } as const;
+    const setup = await new Setup(new FakeLetters(), options).start((event) =>
+      event.id === '1' ? slow.promise : undefined,
+    );
+    setup.bad.add('3');
+    setup.stream.give(events('aab'), 4);
+    await until('a has overflown', () => setup.letters.idsWaiting('a').length === 1);
+    await until('b is parked', () => setup.letters.idsWaiting('b').length === 1);
+    setup.bad.clear();
+    setup.letters.releasedKeys.add('b');
+    await until('b is handled', () => setup.seen.filter((id) => id === '3').length === 2);
+    slow.open();
+    await until('a is handled', () => setup.seen.includes('2'));
+    await setup.stop();
+  });
+
   it('whose head fails for good is parked before what has overflown', async () => {
     const slow = gate();
     const setup = await new Setup(new FakeLetters(), { maxPerKey: 1, overflow: 'park' }).start((event) =>
