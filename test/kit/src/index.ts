@@ -19,6 +19,7 @@ export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
 export type { OutboxSession } from './outbox-session.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
 export type { OffsetsChoice, ProcessReport } from './pipeline-process-protocol.js';
+export { killInstants, type KillInstant, type KillPoint } from './planted-kill.js';
 export { PipelineProcess, PipelineRuns, type ProcessExit } from './pipeline-process.js';
 export type { PipelineSessionKind, PipelineSessions } from './pipeline-sessions.js';
 export { PostgresCommitWitness, type PostgresTransaction } from './postgres-commit-witness.js';

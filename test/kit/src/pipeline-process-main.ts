@@ -1,4 +1,5 @@
 import {
+  deadLetters,
   definePipeline,
   fileOffsets,
   redisOffsets,
@@ -14,12 +15,14 @@ import {
   type PipelineProcessOptions,
   type ToProcess,
 } from './pipeline-process-protocol.js';
+import { PlantedKill } from './planted-kill.js';
 import { ScriptedHandler } from './scripted-handler.js';
 import { sourceOf } from './source-choice.js';
 
 /** The process that tests kill: a pipeline as a user would write it, whose handler writes down what it does. */
 const options = JSON.parse(process.env[optionsVariable] ?? '') as PipelineProcessOptions;
 const handler = new ScriptedHandler(historyWriter(options.history), options.behaviour, options.run);
+const kill = new PlantedKill(options.killAt ?? null);
 let mostUnsettled = 0;
 let mostBytes = 0;
 
@@ -37,6 +40,7 @@ const pipeline = definePipeline({
   source: sourceOf(options.source),
   offsets: offsetStore(options.offsets),
   ...options.tuning,
+  ...(options.letters === undefined ? {} : { deadLetters: kill.watching(deadLetters(options.letters)) }),
   handle: (event, ctx) => {
     observe();
     return handle(event, ctx);
@@ -58,6 +62,7 @@ process.on('message', (message: ToProcess) => {
           mostBytes,
           rss: process.memoryUsage.rss(),
           mostRss: process.resourceUsage().maxRSS * 1024,
+          statements: kill.counted,
         },
       });
       break;
@@ -66,6 +71,12 @@ process.on('message', (message: ToProcess) => {
       break;
     case 'step':
       handler.step(message.key);
+      break;
+    case 'break':
+      handler.break(message.payloads);
+      break;
+    case 'plant':
+      kill.plant(message.point);
       break;
     case 'stop':
       void pipeline.stop();

@@ -1,4 +1,11 @@
-import type { MysqlOptions, PipelineOptions, PipelineStatus, PostgresOptions } from 'strandline';
+import type {
+  DeadLettersOptions,
+  MysqlOptions,
+  PipelineOptions,
+  PipelineStatus,
+  PostgresOptions,
+} from 'strandline';
+import type { KillPoint } from './planted-kill.js';
 import type { HandlerBehaviour } from './scripted-handler.js';
 
 /** Which offset store, as plain data. */
@@ -14,7 +21,8 @@ export type OffsetsChoice =
 /** Which source, as plain data: what is called, and with what. */
 export type SourceChoice = { readonly postgres: PostgresOptions } | { readonly mysql: MysqlOptions };
 
-type TuningField = 'concurrency' | 'retry' | 'window' | 'commitInterval';
+type TuningField =
+  'concurrency' | 'retry' | 'window' | 'commitInterval' | 'onFailure' | 'parking' | 'maxPerKey' | 'overflow';
 
 /** A pipeline as plain data: what its process is told. */
 export interface PipelineProcessOptions {
@@ -25,6 +33,10 @@ export interface PipelineProcessOptions {
   readonly behaviour?: HandlerBehaviour;
   /** Connection string of a database with `EffectCounters`, where events are counted over an inbox. */
   readonly effects?: string;
+  /** Where dead letters are kept; by default nowhere. */
+  readonly letters?: DeadLettersOptions;
+  /** The process kills itself at this statement of its life to the dead-letter table. */
+  readonly killAt?: KillPoint;
   /** File that the handlers' doings are appended to. */
   readonly history: string;
   readonly run: number;
@@ -39,6 +51,8 @@ export interface ProcessReport {
   /** Resident memory now, and the most there ever was, in bytes. */
   readonly rss: number;
   readonly mostRss: number;
+  /** Statements to the dead-letter table since the process started or a kill was planted. */
+  readonly statements: number;
 }
 
 export type ToProcess =
@@ -47,6 +61,10 @@ export type ToProcess =
   | { readonly type: 'release'; readonly key: string | undefined }
   /** Lets the handler of a key that waits now go on; the next one waits again. */
   | { readonly type: 'step'; readonly key: string }
+  /** From now on the events with these payloads fail for good, and no others. */
+  | { readonly type: 'break'; readonly payloads: readonly string[] }
+  /** The process kills itself at a statement to the dead-letter table, counted from now; or counts only. */
+  | { readonly type: 'plant'; readonly point: KillPoint | null }
   | { readonly type: 'stop' };
 
 export type FromProcess =

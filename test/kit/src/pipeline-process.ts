@@ -12,6 +12,7 @@ import {
   type ProcessReport,
   type ToProcess,
 } from './pipeline-process-protocol.js';
+import type { KillPoint } from './planted-kill.js';
 import type { SourceTuning, TestOutbox } from './test-outbox.js';
 import { waitUntil } from './wait-until.js';
 
@@ -115,6 +116,16 @@ export class PipelineProcess implements AsyncDisposable {
     this.#send({ type: 'step', key });
   }
 
+  /** From now on the events with these payloads fail for good, and no others. */
+  break(payloads: readonly string[]): void {
+    this.#send({ type: 'break', payloads });
+  }
+
+  /** It kills itself at a statement to its dead-letter table, counted from now; or only counts. */
+  plant(point: KillPoint | null): void {
+    this.#send({ type: 'plant', point });
+  }
+
   async report(): Promise<ProcessReport> {
     this.#asked += 1;
     const id = this.#asked;
@@ -151,7 +162,8 @@ export class PipelineProcess implements AsyncDisposable {
   }
 
   #send(message: ToProcess): void {
-    if (this.#child.connected) this.#child.send(message);
+    // To one that has just died it is lost; that it has died is told by `exited`.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 }
 

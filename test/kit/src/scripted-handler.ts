@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutboxEvent } from '@strandline/core';
+import { PermanentError, type OutboxEvent } from '@strandline/core';
 import { recorded, type Recorder } from './history.js';
 
 /** What handlers do, as plain data. */
@@ -16,6 +16,8 @@ export interface HandlerBehaviour {
   readonly failRate?: number;
   /** Keys whose handlers wait until they are released; `*` stands for all of them. */
   readonly hold?: readonly string[];
+  /** Payloads of events that fail for good. */
+  readonly broken?: readonly string[];
 }
 
 /** The slice of a handler's context that is looked at. */
@@ -33,6 +35,7 @@ export class ScriptedHandler {
   readonly #behaviour: HandlerBehaviour;
   readonly #run: number;
   readonly #held: ReadonlySet<string>;
+  #broken: ReadonlySet<string>;
   readonly #released = new Set<string>();
   #isReleased = false;
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -42,6 +45,7 @@ export class ScriptedHandler {
     this.#behaviour = behaviour;
     this.#run = run;
     this.#held = new Set(behaviour.hold);
+    this.#broken = new Set(behaviour.broken);
   }
 
   /** Lets the handlers of a key go on, now and later; without one, those of all keys. */
@@ -57,18 +61,24 @@ export class ScriptedHandler {
     this.#waiting.delete(key);
   }
 
+  /** From now on the events with these payloads fail for good, and no others. */
+  break(payloads: readonly string[]): void {
+    this.#broken = new Set(payloads);
+  }
+
   readonly handle = (event: OutboxEvent, ctx: TurnView): Promise<void> => this.handleBatch([event], ctx);
 
   readonly handleBatch = (events: readonly OutboxEvent[], { attempt }: TurnView): Promise<void> =>
-    recorded(this.#record, { run: this.#run, attempt, events }, () =>
-      this.#work(events[0]?.key ?? '', attempt),
-    );
+    recorded(this.#record, { run: this.#run, attempt, events }, () => this.#work(events, attempt));
 
-  async #work(key: string, attempt: number): Promise<void> {
+  async #work(events: readonly OutboxEvent[], attempt: number): Promise<void> {
+    const key = events[0]?.key ?? '';
     const { delay = 0, delays = {}, jitter = false, failFirst = {}, failRate = 0 } = this.#behaviour;
     const time = (delays[key] ?? delay) * (jitter ? Math.random() : 1);
     if (time > 0) await sleep(time);
     await this.#untilReleased(key);
+    if (events.some(({ payloadText }) => this.#broken.has(payloadText ?? '')))
+      throw new PermanentError('this event is broken');
     if (attempt <= (failFirst[key] ?? 0)) throw new ScriptedFailure(`attempt ${String(attempt)} is to fail`);
     if (Math.random() < failRate) throw new ScriptedFailure('this call was drawn to fail');
   }

@@ -72,8 +72,8 @@ export abstract class TestOutbox implements AsyncDisposable {
     await session.commit();
   }
 
-  /** Holds what handlers did against what committed. */
-  check(committed: readonly CommittedEvent[], history: History): Verdict {
-    return checkHistory(committed, history.refresh().entries, (position) => this.placeOf(position));
+  /** Holds what handlers did against what committed; `broken` are the ids of events that failed for good. */
+  check(committed: readonly CommittedEvent[], history: History, broken?: ReadonlySet<string>): Verdict {
+    return checkHistory(committed, history.refresh().entries, (position) => this.placeOf(position), broken);
   }
 }

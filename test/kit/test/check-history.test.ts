@@ -11,6 +11,10 @@ const committed: CommittedEvent[] = [
 
 /** Reads `run started|succeeded|failed ids [attempt]`, one entry each. */
 function verdict(...lines: string[]): Verdict {
+  return verdictOf(lines);
+}
+
+function verdictOf(lines: readonly string[], broken?: ReadonlySet<string>): Verdict {
   const entries = lines.map((line): HistoryEntry => {
     const [run, what, list = '', attempt = '1'] = line.split(' ');
     const ids = list.split(',');
@@ -25,7 +29,7 @@ function verdict(...lines: string[]): Verdict {
       at: 0,
     };
   });
-  return checkHistory(committed, entries);
+  return checkHistory(committed, entries, undefined, broken);
 }
 
 function handled(run: number, ...ids: string[]): string[] {
@@ -52,6 +56,23 @@ describe('a history that keeps the promises', () => {
     ],
   ])('%s', (_, lines, redelivered) => {
     expect(verdict(...lines)).toEqual({ missing: [], violations: [], redelivered });
+  });
+});
+
+describe('an event that fails for good', () => {
+  const parked = [...handled(1, '1', '2'), '1 started 3', '1 failed 3'];
+  const of3 = (...lines: string[]): readonly string[] =>
+    verdictOf([...parked, ...lines], new Set(['3'])).violations;
+
+  test('is tried anew when its key is released, in the same run or a later one', () => {
+    expect(of3('1 started 3', '1 failed 3', ...handled(1, '3', '4'))).toEqual([]);
+    expect(of3(...handled(2, '1', '3', '4'))).toEqual([]);
+  });
+
+  test('is not overtaken', () => {
+    expect(of3(...handled(1, '4'))).toHaveLength(1);
+    expect(of3(...handled(2, '4'))).toHaveLength(1);
+    expect(of3(...handled(1, '1'))).toHaveLength(1);
   });
 });
 
