@@ -1,3 +1,4 @@
+export type { Bookmark, BookmarkStore } from './bookmarks.js';
 export { describeConfigIssues, type ConfigIssue } from './config-issues.js';
 export type {
   CrashRecord,
@@ -32,7 +33,17 @@ export { Executor, type ExecutorCounts, type ExecutorOptions, type FailureDecisi
 export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
 export type { HandlerContext } from './handler-context.js';
 export type { Logger } from './logger.js';
-export type { CommitResult, Offset, OffsetSeed, OffsetStore, SourceIdentity } from './offset.js';
+export type { InstanceRegister, InstanceReport } from './instances.js';
+export type { LogReader, LogReaderRequest, LogStart, LogState } from './log-reader.js';
+export type {
+  CommitResult,
+  Offset,
+  OffsetChange,
+  OffsetSeed,
+  OffsetStore,
+  ReplacedOffset,
+  SourceIdentity,
+} from './offset.js';
 export type { ParkedStrand } from './parked-strands.js';
 export type { Position, PositionRange } from './position.js';
 export { delayCeiling, nextDelay, type RetryPolicy } from './retry-policy.js';

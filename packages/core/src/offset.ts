@@ -1,3 +1,5 @@
+import type { BookmarkStore } from './bookmarks.js';
+import type { InstanceRegister } from './instances.js';
 import type { Position, PositionRange } from './position.js';
 
 /**
@@ -38,8 +40,21 @@ export interface OffsetSeed {
   readonly watermark: Position;
 }
 
+/** What an operator puts in place of an offset. */
+export interface OffsetChange extends OffsetSeed {
+  readonly completed: readonly PositionRange[];
+}
+
+/** What an operator has replaced. */
+export interface ReplacedOffset {
+  /** Null when there was none. */
+  readonly offset: OffsetChange | null;
+  /** ISO 8601 UTC. */
+  readonly replacedAt: string;
+}
+
 /**
- * Keeps one offset per pipeline. Every implementation passes `test/conformance/offset-store.ts`.
+ * Keeps one offset per pipeline, and what belongs to it: bookmarks, and which processes there are. Every implementation passes `test/conformance/offset-store.ts`.
  *
  * Errors: `OFFSETS_UNAVAILABLE` when the store can't be reached or did not answer in time (try again),
  * `OFFSETS_CORRUPT` when what it holds can't be read (stop), `OFFSETS_CONFIG` for wrong options.
@@ -56,6 +71,16 @@ export interface OffsetStore {
   claim(pipeline: string, seed: OffsetSeed): Promise<Offset>;
   /** Saves all of it or nothing, fenced first by epoch and then by revision. */
   commit(pipeline: string, offset: Offset): Promise<CommitResult>;
+  /**
+   * Puts what somebody decided in place of the offset that they have read, or, with null, makes the pipeline one that
+   * never ran. `changed`, and nothing is done, when it is no longer the one that was read. The next claim gets a higher
+   * epoch than any before, so an owner that still runs is fenced. What was there is kept until the next time.
+   */
+  replace(pipeline: string, read: Offset | null, by: OffsetChange | null): Promise<'replaced' | 'changed'>;
+  /** What the last `replace` has replaced, to put it back; null when there is none. */
+  replaced(pipeline: string): Promise<ReplacedOffset | null>;
+  readonly bookmarks: BookmarkStore;
+  readonly instances: InstanceRegister;
   /** Idempotent. Commits that are under way may still fail. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { OutboxEvent } from './event.js';
 import type { Logger } from './logger.js';
+import type { LogReader, LogReaderRequest, LogState } from './log-reader.js';
 import type { Offset, OffsetSeed, SourceIdentity } from './offset.js';
 import type { Position } from './position.js';
 
@@ -74,4 +75,8 @@ export interface Source {
    * itself.
    */
   open(request: OpenRequest): Promise<SourceStream>;
+  /** Reads the log beside whoever owns it. Throws a StrandlineError when it no longer reaches back that far. */
+  reader(request: LogReaderRequest): Promise<LogReader>;
+  /** Where the log stands now, and how far it reaches. */
+  inspect(request: Pick<LogReaderRequest, 'pipeline' | 'signal' | 'log'>): Promise<LogState>;
 }
