@@ -1,5 +1,5 @@
-import type { SourceIdentity } from './offset.js';
 import type { Position } from './position.js';
+import type { SourceIdentity } from './source-identity.js';
 
 /** A named position of a pipeline's log, to replay from or up to. */
 export interface Bookmark {

@@ -371,9 +371,14 @@ export class Executor {
     };
   }
 
-  /** The live strands, for status. */
+  /** The live strands, for status: in the order in which they came to live, so what is slow, hot or failing is in front. */
   strands(): Iterable<Strand> {
     return this.#strands.values();
+  }
+
+  /** Keys whose events are stored instead of handled, for status. */
+  parkedKeys(): Iterable<string> {
+    return this.#parked.keys();
   }
 
   /** What was in flight is settled; what follows is ready, or the strand is gone. */

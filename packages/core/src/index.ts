@@ -1,5 +1,6 @@
 export type { Bookmark, BookmarkStore } from './bookmarks.js';
 export { describeConfigIssues, type ConfigIssue } from './config-issues.js';
+export type { DiagnosisRequest } from './diagnosis.js';
 export type {
   CrashRecord,
   DeadLetter,
@@ -30,6 +31,7 @@ export { identityOf, SNAPSHOT_PREFIX } from './event-identity.js';
 export { recordOf, restoreEvent, type EventRecord } from './event-record.js';
 export type { OutboxEvent, PayloadFormat, Transaction } from './event.js';
 export { Executor, type ExecutorCounts, type ExecutorOptions, type FailureDecision } from './executor.js';
+export type { Finding } from './finding.js';
 export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
 export type { HandlerContext } from './handler-context.js';
 export type { Logger } from './logger.js';
@@ -42,11 +44,13 @@ export type {
   OffsetSeed,
   OffsetStore,
   ReplacedOffset,
-  SourceIdentity,
 } from './offset.js';
 export type { ParkedStrand } from './parked-strands.js';
 export type { Position, PositionRange } from './position.js';
 export { delayCeiling, nextDelay, type RetryPolicy } from './retry-policy.js';
-export type { OpenRequest, Source, SourceBatch, SourceStatus, SourceStream } from './source.js';
+export type { SourceBatch } from './source-batch.js';
+export type { SourceIdentity } from './source-identity.js';
+export type { OpenRequest, RetentionStatus, Source, SourceStatus, SourceStream } from './source.js';
 export { Strand, type StrandState } from './strand.js';
 export { Mark, Watermark } from './watermark.js';
+export { withoutCredentials } from './without-credentials.js';

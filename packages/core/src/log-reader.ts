@@ -1,7 +1,7 @@
 import type { Logger } from './logger.js';
-import type { SourceIdentity } from './offset.js';
 import type { Position } from './position.js';
-import type { SourceBatch } from './source.js';
+import type { SourceBatch } from './source-batch.js';
+import type { SourceIdentity } from './source-identity.js';
 
 /** From where a log is read again. */
 export type LogStart =

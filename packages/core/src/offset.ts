@@ -1,12 +1,8 @@
 import type { BookmarkStore } from './bookmarks.js';
+import type { Finding } from './finding.js';
 import type { InstanceRegister } from './instances.js';
 import type { Position, PositionRange } from './position.js';
-
-/**
- * What tells one log from another: for Postgres the system identifier, the database, the slot and the
- * timeline. The source writes it and checks it; the store only keeps it.
- */
-export type SourceIdentity = Readonly<Record<string, string>>;
+import type { SourceIdentity } from './source-identity.js';
 
 /** Where a pipeline stands: what an offset store keeps. */
 export interface Offset {
@@ -74,13 +70,16 @@ export interface OffsetStore {
   /**
    * Puts what somebody decided in place of the offset that they have read, or, with null, makes the pipeline one that
    * never ran. `changed`, and nothing is done, when it is no longer the one that was read. The next claim gets a higher
-   * epoch than any before, so an owner that still runs is fenced. What was there is kept until the next time.
+   * epoch than any before, and until then every commit is fenced, whatever its epoch: nothing of an owner that still runs
+   * gets over it. What was there is kept until the next time.
    */
   replace(pipeline: string, read: Offset | null, by: OffsetChange | null): Promise<'replaced' | 'changed'>;
   /** What the last `replace` has replaced, to put it back; null when there is none. */
   replaced(pipeline: string): Promise<ReplacedOffset | null>;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  /** How its server is set up, where there is one: what could lose the offset. Errors as above. */
+  diagnose?(): Promise<readonly Finding[]>;
   /** Idempotent. Commits that are under way may still fail. */
   close(): Promise<void>;
 }

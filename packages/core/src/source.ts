@@ -1,18 +1,11 @@
-import type { OutboxEvent } from './event.js';
+import type { DiagnosisRequest } from './diagnosis.js';
+import type { Finding } from './finding.js';
 import type { Logger } from './logger.js';
 import type { LogReader, LogReaderRequest, LogState } from './log-reader.js';
-import type { Offset, OffsetSeed, SourceIdentity } from './offset.js';
+import type { Offset, OffsetSeed } from './offset.js';
 import type { Position } from './position.js';
-
-/** What a source hands over at once: some events in commit order, and how far the log was read with them. */
-export interface SourceBatch {
-  readonly events: readonly OutboxEvent[];
-  /**
-   * Everything in the log up to here has been handed over, this batch's events included; null inside a
-   * transaction. It moves the watermark past transactions and idle stretches that hold no event.
-   */
-  readonly passed: Position | null;
-}
+import type { SourceBatch } from './source-batch.js';
+import type { SourceIdentity } from './source-identity.js';
 
 /** What a source needs from the pipeline to open. */
 export interface OpenRequest {
@@ -30,6 +23,14 @@ export interface OpenRequest {
   readonly log: Logger;
 }
 
+/** What a source keeps of its log beyond what is settled, so that it can be read again. */
+export interface RetentionStatus {
+  /** Bytes of log that are settled and saved, and kept for nothing else. */
+  readonly heldBytes: number;
+  /** A limit of bytes, its own or the server's, keeps it from reaching back as far as it is set to. */
+  readonly yielded: boolean;
+}
+
 /** What a source says of itself, for status and logs. */
 export interface SourceStatus {
   /** `reconnecting`: the log is out of reach and tried again; `paused`: backpressure holds it back. */
@@ -37,6 +38,8 @@ export interface SourceStatus {
   /** Bytes of log between the end of the server's log, as last heard, and what was handed over. */
   readonly lagBytes: number | null;
   readonly reconnects: number;
+  /** Null, or left out, where nothing is kept on purpose. */
+  readonly retention?: RetentionStatus | null;
 }
 
 /** An owned, open log. */
@@ -56,6 +59,11 @@ export interface SourceStream {
    * log: at once, also while nobody asks `read` for a batch. `read` throws the same. Closing the stream is no loss.
    */
   readonly lost: AbortSignal;
+  /**
+   * Tells the listener, at once, when the source can't be sure any more that it owns the log (what holds it is down, or
+   * silent), and when it is sure again: no handler starts in between. Left out by a source whose losses are certain.
+   */
+  onDoubt?(listener: (inDoubt: boolean) => void): void;
   /** Orders two positions of this log: negative, zero or positive. */
   compare(a: Position, b: Position): number;
   /** Everything up to `position` is settled and durably saved: the log may be released up to there. */
@@ -79,4 +87,6 @@ export interface Source {
   reader(request: LogReaderRequest): Promise<LogReader>;
   /** Where the log stands now, and how far it reaches. */
   inspect(request: Pick<LogReaderRequest, 'pipeline' | 'signal' | 'log'>): Promise<LogState>;
+  /** How its server is set up: what could lose the log before it was read. Touches nothing. */
+  diagnose?(request: DiagnosisRequest): Promise<readonly Finding[]>;
 }

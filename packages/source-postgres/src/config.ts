@@ -11,6 +11,7 @@ import {
 import { z } from 'zod';
 import type { ConnectionConfig } from './connection.js';
 import { postgresError } from './errors.js';
+import type { RetentionConfig } from './retention/retention.js';
 
 /**
  * A tableless outbox: events written with `pg_logical_emit_message(true, prefix, content)`. The content is a
@@ -28,6 +29,20 @@ export interface OutboxMessageOptions {
   readonly payload?: string;
   /** Default `headers`. */
   readonly headers?: string;
+}
+
+/**
+ * How long settled log is kept, for bookmarks and replays: at least one of the two. The server's disk must have room for
+ * twice as much, since it lets go of its log in steps, and a restart reads through what is kept before it delivers.
+ */
+export interface RetentionOptions {
+  /**
+   * At most so many bytes of log between what is released and its end, whatever the age; counted every two seconds. Without
+   * an age, so many are kept.
+   */
+  readonly bytes?: number;
+  /** Milliseconds for which a saved offset is held back; a restart counts anew. */
+  readonly age?: number;
 }
 
 export interface PostgresOptions extends ReaderOptions {
@@ -48,6 +63,8 @@ export interface PostgresOptions extends ReaderOptions {
   readonly publication?: string;
   /** Create the publication and the slot on the first start (default), or only check them. */
   readonly create?: boolean;
+  /** Keeps settled log for bookmarks and replays; by default nothing is kept. */
+  readonly retention?: RetentionOptions;
 }
 
 export type OutboxMessages = Required<OutboxMessageOptions>;
@@ -61,6 +78,7 @@ export interface PostgresConfig extends ReaderConfig {
   readonly slot: string | null;
   readonly publication: string | null;
   readonly create: boolean;
+  readonly retention: RetentionConfig | null;
 }
 
 const outbox = outboxSchema({ name: 63, unit: 'bytes', qualifier: 'schema', columns: 1_600, keyColumns: 32 });
@@ -73,6 +91,16 @@ const messagesSchema = z.strictObject({
   payload: z.string().min(1).default('payload'),
   headers: z.string().min(1).default('headers'),
 });
+
+const retentionSchema = z
+  .strictObject({
+    bytes: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).nullable().default(null),
+    age: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).nullable().default(null),
+  })
+  .refine(
+    ({ bytes, age }) => bytes !== null || age !== null,
+    'must say how many bytes, or what age in milliseconds',
+  );
 
 const schema = z
   .strictObject({
@@ -92,6 +120,7 @@ const schema = z
       .default(null),
     publication: z.string().min(1).max(63).nullable().default(null),
     create: z.boolean().default(true),
+    retention: retentionSchema.nullable().default(null),
     ...readerFields,
   })
   .refine((config) => (config.url === undefined) !== (config.connection === undefined), {

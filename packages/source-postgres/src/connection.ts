@@ -100,7 +100,10 @@ export function createConnector(
   return {
     target,
     applicationName,
-    replicationConfig: clientConfig,
+    replicationConfig: {
+      ...clientConfig,
+      options: [lease(options.answerTimeout), clientConfig.options].join(' '),
+    },
     sql: () => open(asking),
     // `replication` is a startup parameter that pg passes on; its type does not know it.
     replication: () => open({ ...asking, replication: 'database' } as pg.ClientConfig),
@@ -114,6 +117,14 @@ export function createConnector(
 export function unhurried(text: string): pg.QueryConfig {
   // pg takes it for each query; its type does not know it. 0 would mean the session's.
   return { text, query_timeout: LONGEST_TIMEOUT } as pg.QueryConfig;
+}
+
+/**
+ * How long the server believes in a reader that says nothing: twice as long as the reader believes in a silent server,
+ * so that the reader is the first to know. What the connection's own `options` say comes later, and counts.
+ */
+function lease(silence: number): string {
+  return `-c wal_sender_timeout=${String(2 * silence)}`;
 }
 
 function describeTarget(config: ConnectionConfig): string {

@@ -32,6 +32,8 @@ export type PostgresErrorCode =
   /** Another program reads the slot. */
   | 'PG_SLOT_IN_USE'
   | 'PG_SLOT_LIMIT'
+  /** The log does not reach back to where a reader is to begin, or to go on. */
+  | 'PG_HISTORY_GONE'
   /** The offset store has nothing for a pipeline that ran before. */
   | 'PG_OFFSET_MISSING'
   /** The saved offset belongs to another server, database or slot. */

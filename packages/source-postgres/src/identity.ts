@@ -1,4 +1,4 @@
-import type { Offset, SourceIdentity } from '@strandline/core';
+import type { Offset, OffsetSeed, SourceIdentity } from '@strandline/core';
 import type { Connector } from './connection.js';
 import { postgresError } from './errors.js';
 import { formatLsn, type Lsn } from './lsn.js';
@@ -37,7 +37,7 @@ const FIELD_NAMES: Readonly<Record<(typeof OWNER_FIELDS)[number], string>> = {
 
 /** Throws unless the saved offset belongs to this log. */
 export function checkOwner(
-  { identity: saved, watermark }: Offset,
+  { identity: saved, watermark }: OffsetSeed,
   here: Pick<PostgresIdentity, (typeof OWNER_FIELDS)[number]>,
 ): void {
   for (const field of OWNER_FIELDS) {
@@ -53,7 +53,7 @@ export function checkOwner(
 
 /** Throws unless the log has all that follows the saved offset, whose place in it is part of today's history. */
 export async function checkHistoryOf(
-  { identity: saved, watermark, completed }: Offset,
+  { identity: saved, watermark, completed = [] }: OffsetSeed & Partial<Pick<Offset, 'completed'>>,
   connector: Connector,
   facts: ServerFacts,
   here: PostgresIdentity,

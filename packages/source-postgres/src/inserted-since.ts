@@ -3,13 +3,11 @@ import type pg from 'pg';
 import { unhurried } from './connection.js';
 import { Decoder, type DecoderOptions } from './decoder.js';
 import { postgresError } from './errors.js';
-import { formatLsn, parseLsn, type Lsn } from './lsn.js';
+import { formatLsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
+import { flushedEnd } from './wal-end.js';
 
 const FETCH = 1_000;
-const WAL_PAGE = 8_192n;
-/** SizeOfXLogLongPHD. */
-const LONGEST_PAGE_HEADER = 40n;
 
 /**
  * The ids of the outbox rows that the slot will deliver, of those that committed up to now. It peeks into the
@@ -58,23 +56,4 @@ function tooMany(slot: string): Error {
     `Since the start snapshot of the slot ${slot} was taken, more rows were inserted than can be kept in mind to read it on.`,
     "Drop the slot and start under a new pipeline name with start: 'snapshot' to take it again: what was handled of it comes again.",
   );
-}
-
-/**
- * An LSN that everything visible now lies before, once it is on disk: with synchronous_commit off a
- * transaction is visible up to three wal_writer_delays before decoding can see it.
- */
-async function flushedEnd(sql: pg.Client): Promise<Lsn> {
-  const read = async (name: string): Promise<Lsn> => {
-    const { rows } = await sql.query<{ lsn: string }>(`select ${name}()::text as lsn`);
-    return parseLsn(rows[0]?.lsn ?? '') ?? 0n;
-  };
-  const end = await read('pg_current_wal_insert_lsn');
-  for (;;) {
-    const flushed = await read('pg_current_wal_flush_lsn');
-    // At the start of a page the insert position is already past the page's header, where nothing is to flush.
-    const atPageStart = flushed % WAL_PAGE === 0n && end - flushed <= LONGEST_PAGE_HEADER;
-    if (flushed >= end || atPageStart) return end;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -2,16 +2,18 @@ import { StrandlineError, type Logger } from '@strandline/core';
 import type pg from 'pg';
 import { isTransient } from './connect-errors.js';
 import { endClient, socketOf } from './connection.js';
-import { Decoder, type ResumePoint } from './decoder.js';
+import { Decoder, type DecoderSink, type ResumePoint } from './decoder.js';
 import { postgresError } from './errors.js';
 import { publicationChanged } from './identity.js';
-import { parseLsn, type Lsn } from './lsn.js';
+import type { Lsn } from './lsn.js';
 import { tableRenamed } from './outbox-table.js';
 import type { PostgresPending } from './pending.js';
 import { logPosition } from './position.js';
-import { ReplicationConnection } from './replication-connection.js';
+import { ReplicationConnection, type SessionSlot } from './replication-connection.js';
+import type { HeldLog } from './retention/held-log.js';
 import { decoderOptions, type Session, type SessionRequest } from './session.js';
 import { VisibilityGate } from './visibility-gate.js';
+import { walFacts } from './wal-facts.js';
 
 /**
  * Milliseconds between our status messages. Each asks for a keepalive, which tells that the server lives and
@@ -24,10 +26,16 @@ const SERVER_EVERY = 10_000;
 export interface LiveLogOptions {
   readonly request: SessionRequest;
   readonly resume: ResumePoint;
-  /** What may be released of the log; the slot's own mark only moves forward. */
+  /** The pipeline's, unless it is another. */
+  readonly slot?: SessionSlot;
+  /** What may be released of the log; not before the slot's own mark, which must only move forward. */
   readonly confirmed: Lsn;
   /** Where the decoded events go; it tells when the socket has to be paused. */
   readonly pending: PostgresPending;
+  /** What is kept of the settled log. Without it what is confirmed is released at once. */
+  readonly held?: HeldLog | null;
+  /** What stands before `pending`, if anything does. */
+  readonly sink?: DecoderSink;
 }
 
 /** Why a live log ended. */
@@ -53,6 +61,7 @@ export class LiveLog {
   #paused = false;
   #closing = false;
   #measuring = false;
+  #onBroken: (error: unknown) => void = () => undefined;
   #walEnd: Lsn = 0n;
   #confirmed: Lsn;
 
@@ -64,7 +73,7 @@ export class LiveLog {
     this.gate = new VisibilityGate(session.sql);
     this.#decoder = new Decoder(
       decoderOptions(session, options.request.config),
-      options.pending,
+      options.sink ?? options.pending,
       options.resume,
     );
     this.#replication = new ReplicationConnection(options.request.connector, {
@@ -81,7 +90,9 @@ export class LiveLog {
         options.pending.wake();
         // Whoever waits for an answer on the other session must not wait for a server that is out of reach. After a
         // row that can't be an event it is still needed: what came before is handed over once others can see it.
-        if (!this.#closing && isTransient(error)) socketOf(session.sql).destroy();
+        if (this.#closing || !isTransient(error)) return;
+        socketOf(session.sql).destroy();
+        this.#onBroken(error);
       },
     });
     session.sql.on('error', (error) => {
@@ -110,6 +121,12 @@ export class LiveLog {
   /** Set once the connection has broken or the log can't be decoded; `pending` is woken then. */
   get failure(): Failure | null {
     return this.#failure;
+  }
+
+  /** Told once when the connection is gone, and the slot with it; not for what the log itself holds, nor after `close`. */
+  onBroken(listener: (error: unknown) => void): void {
+    this.#onBroken = listener;
+    if (this.#failure !== null && isTransient(this.#failure.error)) listener(this.#failure.error);
   }
 
   get sql(): pg.Client {
@@ -161,9 +178,9 @@ export class LiveLog {
   }
 
   async #start(): Promise<void> {
-    const { request, resume } = this.#options;
+    const { request, resume, slot = request.slot } = this.#options;
     await this.#replication.start({
-      slot: request.slot,
+      slot,
       publication: request.publication,
       messages: request.config.messages !== null,
       start: resume.lsn,
@@ -172,7 +189,8 @@ export class LiveLog {
     });
     await this.#refuseSynchronous();
     const timeout = this.session.server.walSenderTimeout;
-    const every = Math.min(STATUS_EVERY, ...(timeout > 0 ? [timeout / 3] : []));
+    const { silenceTimeout } = request.config;
+    const every = Math.min(STATUS_EVERY, silenceTimeout / 4, ...(timeout > 0 ? [timeout / 3] : []));
     this.#statusTimer = setInterval(() => {
       this.#beat();
     }, every);
@@ -181,16 +199,19 @@ export class LiveLog {
     }, SERVER_EVERY);
   }
 
-  /** The end of the log; keepalives tell it too, but none is read during a backlog. */
-  async #measureLag(): Promise<void> {
+  /** The end of the log, which keepalives tell too, but none is read during a backlog; and what may be released of it. */
+  async #measure(): Promise<void> {
     if (this.#measuring) return;
     this.#measuring = true;
     try {
-      const { rows } = await this.sql.query<{ lsn: string }>('select pg_current_wal_lsn()::text as lsn');
-      const walEnd = parseLsn(rows[0]?.lsn ?? '');
-      if (walEnd !== null && walEnd > this.#walEnd) this.#walEnd = walEnd;
-    } catch {
-      // The session's end says so itself.
+      const { request, held } = this.#options;
+      const facts = await walFacts(this.sql, request.slot);
+      if (facts.walEnd > this.#walEnd) this.#walEnd = facts.walEnd;
+      if (held !== undefined && held !== null && !this.#closing) this.confirm(held.release(facts));
+    } catch (error) {
+      // The session's end says so itself. A missing answer doesn't, and while the stream is paused nothing else would.
+      if (isOverdue(error) && !this.#closing)
+        this.#replication.fail(new Error('Connection terminated: no answer from the server'));
     }
     this.#measuring = false;
   }
@@ -198,7 +219,7 @@ export class LiveLog {
   /** Also while paused: the server reads our replies even when it can't send, and hangs up without them. */
   #beat(): void {
     this.#replication.confirm(this.#confirmed, !this.#paused);
-    void this.#measureLag();
+    void this.#measure();
     if (this.#paused || this.#replication.silence < this.#options.request.config.silenceTimeout) return;
     const silence = Math.round(this.#replication.silence);
     this.#log.warn({ silence }, 'no word from the server: giving this connection up');
@@ -270,6 +291,11 @@ export class LiveLog {
       "List the real standbys in synchronous_standby_names, instead of '*'.",
     );
   }
+}
+
+/** What pg says when an answer is not there in time (`query_timeout`). */
+function isOverdue(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** Whether one of the entries of synchronous_standby_names (`a, b`, `FIRST 1 (a, b)`, `ANY 1 (a, b)`) is `*`. */

@@ -38,6 +38,31 @@ export function parsePosition(text: Position): PostgresPosition {
   return { kind: 'log', lsn, ordinal };
 }
 
+/**
+ * Orders two positions. The start snapshot comes before the log.
+ *
+ * @param inSnapshot orders two that lie in it: only the server can, so only who reads it knows
+ */
+export function comparePositions(
+  a: Position,
+  b: Position,
+  inSnapshot: (a: Position, b: Position) => number = () => 0,
+): number {
+  const left = parsePosition(a);
+  const right = parsePosition(b);
+  if (left.kind === 'log' && right.kind === 'log') return compareLog(left, right);
+  if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
+  return inSnapshot(a, b);
+}
+
+/** Bytes of log from one position to a later one, 0 to an earlier one; null where one of them lies in the start snapshot. */
+export function bytesBetween(a: Position, b: Position): number | null {
+  const from = parsePosition(a);
+  const to = parsePosition(b);
+  if (from.kind !== 'log' || to.kind !== 'log') return null;
+  return to.lsn > from.lsn ? Number(to.lsn - from.lsn) : 0;
+}
+
 /** Orders two places in the log. */
 export function compareLog(
   a: { readonly lsn: Lsn; readonly ordinal: number },

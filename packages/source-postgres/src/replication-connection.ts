@@ -16,8 +16,16 @@ export interface ReplicationListener {
   ended(error: unknown): void;
 }
 
+/** A slot that lives as long as the session that reads it. */
+export interface SessionSlot {
+  readonly name: string;
+  /** Makes it, on that session. The deadline of the start does not count meanwhile. */
+  make(client: pg.Client): Promise<void>;
+}
+
 export interface StreamOptions {
-  readonly slot: string;
+  /** The name of one that is there, or one that is made first. */
+  readonly slot: string | SessionSlot;
   readonly publication: string;
   readonly messages: boolean;
   readonly start: Lsn;
@@ -66,12 +74,20 @@ export class ReplicationConnection {
         resolve();
       });
     });
+    const { slot, deadline } = options;
+    let timer: NodeJS.Timeout | undefined;
+    let count = (): void => undefined;
     const plugin = new StreamPlugin(
       options,
-      (client) => {
+      async (client) => {
         this.#client = client;
         // It failed while this session was being opened: nobody will close it, and it would hold the slot.
         if (this.#ending) rawConnection(client).stream.destroy();
+        await client.query(NO_TRANSACTION_LIMIT);
+        if (typeof slot === 'string') return;
+        clearTimeout(timer);
+        await slot.make(client);
+        count();
       },
       (buffer) => {
         this.#onMessage(buffer);
@@ -79,7 +95,7 @@ export class ReplicationConnection {
     );
     // subscribe() settles only when the session is over: an end without an error is a failure too.
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the library asks for the shape only
-    const over = this.#service.subscribe(plugin, options.slot, formatLsn(options.start)).then(
+    const over = this.#service.subscribe(plugin, slotName(slot), formatLsn(options.start)).then(
       () => {
         throw new Error('Connection terminated by the server');
       },
@@ -90,14 +106,16 @@ export class ReplicationConnection {
     over.catch((error: unknown) => {
       this.#end(error);
     });
-    let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const error = new Error('Connection terminated: the server did not start the stream in time');
-        this.fail(error);
-        reject(error);
-      }, options.deadline);
+      count = () => {
+        timer = setTimeout(() => {
+          const error = new Error('Connection terminated: the server did not start the stream in time');
+          this.fail(error);
+          reject(error);
+        }, deadline);
+      };
     });
+    count();
     await Promise.race([started, over, late]).finally(() => {
       clearTimeout(timer);
     });
@@ -199,12 +217,12 @@ export class ReplicationConnection {
 
 /** Our decoder's place in the library: the shape of its AbstractPlugin, which it does not export. */
 class StreamPlugin {
-  readonly #connected: (client: pg.Client) => void;
+  readonly #connected: (client: pg.Client) => Promise<void>;
   readonly #message: (buffer: Buffer) => void;
 
   constructor(
     readonly options: StreamOptions,
-    connected: (client: pg.Client) => void,
+    connected: (client: pg.Client) => Promise<void>,
     message: (buffer: Buffer) => void,
   ) {
     this.#connected = connected;
@@ -214,8 +232,7 @@ class StreamPlugin {
   readonly name = 'pgoutput';
 
   async start(client: pg.Client, slotName: string, startLsn: string): Promise<unknown> {
-    this.#connected(client);
-    await client.query(NO_TRANSACTION_LIMIT);
+    await this.#connected(client);
     const { publication, messages } = this.options;
     const options = [
       "proto_version '1'",
@@ -231,6 +248,10 @@ class StreamPlugin {
     this.#message(buffer);
     return null;
   }
+}
+
+function slotName(slot: string | SessionSlot): string {
+  return typeof slot === 'string' ? slot : slot.name;
 }
 
 function undecodable(cause: unknown): Error {

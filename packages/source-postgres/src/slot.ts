@@ -98,6 +98,34 @@ export async function createSlot(
 ): Promise<CreatedSlot> {
   const client = await connector.replication();
   const release = (): Promise<void> => endClient(client);
+  try {
+    const options = `LOGICAL pgoutput ${snapshot ? 'EXPORT_SNAPSHOT' : 'NOEXPORT_SNAPSHOT'}`;
+    const created = await createSlotOn(client, { name, options, sql, log, signal });
+    if (!snapshot) await release();
+    return { ...created, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** The same on a session of the replication protocol that is there already. */
+export async function createSlotOn(
+  client: pg.Client,
+  {
+    name,
+    options,
+    sql,
+    log,
+    signal,
+  }: {
+    readonly name: string;
+    readonly options: string;
+    readonly sql: pg.Client;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
+): Promise<Omit<CreatedSlot, 'release'>> {
   const abort = (): void => {
     const pid = (client as unknown as { processID: number }).processID;
     sql.query('select pg_terminate_backend($1)', [pid]).catch(() => undefined);
@@ -111,19 +139,14 @@ export async function createSlot(
   }, PATIENCE);
   try {
     signal.throwIfAborted();
-    // The older spelling of the option: it is understood by 14 as well as by newer servers.
+    // The older spelling of the options: it is understood by 14 as well as by newer servers.
     const { rows } = await client.query<Record<string, string | null>>(
-      unhurried(
-        `CREATE_REPLICATION_SLOT ${quoteName(name)} LOGICAL pgoutput ${snapshot ? 'EXPORT_SNAPSHOT' : 'NOEXPORT_SNAPSHOT'}`,
-      ),
+      unhurried(`CREATE_REPLICATION_SLOT ${quoteName(name)} ${options}`),
     );
     const consistentPoint = parseLsn(rows[0]?.['consistent_point'] ?? '');
     invariant(consistentPoint !== null, 'the server named no consistent point for the new slot');
-    const snapshotName = rows[0]?.['snapshot_name'] ?? null;
-    if (!snapshot) await release();
-    return { consistentPoint, snapshotName, release };
+    return { consistentPoint, snapshotName: rows[0]?.['snapshot_name'] ?? null };
   } catch (cause) {
-    await release();
     throw slotCreationError(name, cause);
   } finally {
     clearTimeout(patience);
@@ -131,7 +154,7 @@ export async function createSlot(
   }
 }
 
-function slotCreationError(name: string, cause: unknown): unknown {
+export function slotCreationError(name: string, cause: unknown): unknown {
   switch (errorCodeOf(cause)) {
     case '53400':
       return postgresError(

@@ -2,6 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   StrandlineError,
+  type DiagnosisRequest,
+  type Finding,
+  type LogReader,
+  type LogReaderRequest,
+  type LogState,
   type Offset,
   type OpenRequest,
   type Source,
@@ -10,9 +15,13 @@ import {
 import { connectError, isTransient } from './connect-errors.js';
 import { parsePostgresOptions, type PostgresConfig, type PostgresOptions } from './config.js';
 import { createConnector, endClient } from './connection.js';
+import { diagnose } from './diagnose.js';
+import { inspectLog } from './inspect.js';
 import { LiveLog } from './live-log.js';
 import { createPending } from './pending.js';
 import { compareLog, parsePosition } from './position.js';
+import { HeldLog } from './retention/held-log.js';
+import { openLogReader } from './reader/open-reader.js';
 import { openSession, type SessionRequest } from './session.js';
 import { isSlotInUse, waitForSlot } from './slot-owner.js';
 import { inSnapshot, snapshotIdentityOf, SnapshotPhase } from './snapshot-phase.js';
@@ -53,6 +62,32 @@ class PostgresSource implements Source {
     }
   }
 
+  async reader(open: LogReaderRequest): Promise<LogReader> {
+    return this.#look(open, (request) => openLogReader(request, open));
+  }
+
+  async inspect(open: Pick<LogReaderRequest, 'pipeline' | 'signal' | 'log'>): Promise<LogState> {
+    return this.#look(open, inspectLog);
+  }
+
+  async diagnose(asked: DiagnosisRequest): Promise<readonly Finding[]> {
+    return this.#look(asked, (request) => diagnose(request, asked));
+  }
+
+  /** For who looks on: nothing is created for it. */
+  async #look<T>(
+    open: Pick<LogReaderRequest, 'pipeline' | 'signal' | 'log'>,
+    look: (request: SessionRequest) => Promise<T>,
+  ): Promise<T> {
+    const request = this.#sessionRequest(open);
+    open.signal.throwIfAborted();
+    try {
+      return await look({ ...request, config: { ...this.#config, create: false } });
+    } catch (error) {
+      throw open.signal.aborted ? open.signal.reason : explain(error, request);
+    }
+  }
+
   async #open(request: SessionRequest, open: OpenRequest): Promise<SourceStream> {
     const session = await openSession(request, await open.load());
     let live: LiveLog | null = null;
@@ -78,10 +113,12 @@ class PostgresSource implements Source {
       await start.release();
       const pending = createPending();
       const resume = { lsn: start.lsn, ordinal: 0 };
+      const held = heldLog(request, start);
       live = await LiveLog.start(session, {
         request,
         resume,
-        confirmed: resume.lsn,
+        confirmed: held === null ? resume.lsn : start.confirmed,
+        held,
         pending,
       });
       // Nothing is wanted before the offset is claimed.
@@ -95,6 +132,7 @@ class PostgresSource implements Source {
         pending,
         live,
         snapshot,
+        held,
         log: open.log,
       });
     } catch (error) {
@@ -105,7 +143,7 @@ class PostgresSource implements Source {
     }
   }
 
-  #sessionRequest(open: OpenRequest): SessionRequest {
+  #sessionRequest(open: Pick<OpenRequest, 'pipeline' | 'log'>): SessionRequest {
     const { slot, publication, connection, connectTimeout, silenceTimeout } = this.#config;
     const defaultName = `strandline_${open.pipeline.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}`.slice(
       0,
@@ -124,6 +162,12 @@ class PostgresSource implements Source {
       }),
     };
   }
+}
+
+/** Null unless settled log is kept. */
+function heldLog({ config, slot, log }: SessionRequest, { lsn, confirmed }: StartingPoint): HeldLog | null {
+  const { retention } = config;
+  return retention && new HeldLog({ config: retention, slot, released: confirmed, saved: lsn, log });
 }
 
 function snapshotPhase(request: SessionRequest, offset: Offset): SnapshotPhase | null {

@@ -20,6 +20,8 @@ export interface StartingPoint {
   readonly offset: Offset | null;
   /** From where the log is streamed. */
   readonly lsn: Lsn;
+  /** Where the slot stands: there, or earlier where settled log is kept. */
+  readonly confirmed: Lsn;
   /** What to claim the offset with. */
   readonly seed: OffsetSeed;
   /** The snapshot to read the table in, when the slot was created just now. */
@@ -60,11 +62,11 @@ export async function startingPoint(
   const lsn = reading ? parseLsn(snapshot?.snapshotLsn ?? '') : logLsn(saved.watermark);
   if (lsn === null || slot.confirmed > lsn) throw slotAdvanced(request.slot, slot.confirmed, saved.watermark);
   const identity = reading ? { ...session.identity, ...snapshot } : session.identity;
-  return resuming(saved, lsn, { identity, watermark: saved.watermark });
+  return resuming(saved, lsn, slot.confirmed, { identity, watermark: saved.watermark });
 }
 
-function resuming(offset: Offset | null, lsn: Lsn, seed: OffsetSeed): StartingPoint {
-  return { offset, lsn, seed, exportedSnapshot: null, release: () => Promise.resolve() };
+function resuming(offset: Offset | null, lsn: Lsn, confirmed: Lsn, seed: OffsetSeed): StartingPoint {
+  return { offset, lsn, confirmed, seed, exportedSnapshot: null, release: () => Promise.resolve() };
 }
 
 function logLsn(position: string): Lsn | null {
@@ -90,7 +92,7 @@ function withoutOffset(
     { slot: name, position: watermark },
     'no saved offset, but the slot is there: resuming where the slot stands',
   );
-  return resuming(null, slot.confirmed, { identity, watermark });
+  return resuming(null, slot.confirmed, slot.confirmed, { identity, watermark });
 }
 
 async function firstRun(
@@ -137,7 +139,7 @@ async function firstRunFromNow(
     'created the replication slot',
   );
   const seed = { identity: session.identity, watermark: logPosition(slot.consistentPoint, 0) };
-  return resuming(null, slot.consistentPoint, seed);
+  return resuming(null, slot.consistentPoint, slot.consistentPoint, seed);
 }
 
 /**
@@ -175,6 +177,7 @@ async function firstRunFromSnapshot(
     return {
       offset,
       lsn: slot.consistentPoint,
+      confirmed: slot.consistentPoint,
       seed,
       exportedSnapshot: slot.snapshotName,
       release: () => slot.release(),

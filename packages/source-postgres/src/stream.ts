@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   OwnershipLostError,
   type Logger,
@@ -9,13 +8,16 @@ import {
   type SourceStatus,
   type SourceStream,
 } from '@strandline/core';
-import { isTransient } from './connect-errors.js';
 import { endClient } from './connection.js';
 import type { ResumePoint } from './decoder.js';
 import { checkHistory, isSamePublication, publicationChanged } from './identity.js';
+import { liveBatches } from './live-batches.js';
 import { LiveLog } from './live-log.js';
+import type { Lsn } from './lsn.js';
 import type { PostgresPending } from './pending.js';
-import { compareLog, logPosition, parsePosition } from './position.js';
+import { comparePositions, logPosition, parsePosition } from './position.js';
+import { connectAgain } from './reconnecting.js';
+import type { HeldLog } from './retention/held-log.js';
 import { openSession, type Session, type SessionRequest } from './session.js';
 import { slotMissing } from './slot.js';
 import { findForeignHolder, isSlotInUse } from './slot-owner.js';
@@ -29,6 +31,8 @@ export interface StreamParts {
   readonly pending: PostgresPending;
   readonly live: LiveLog;
   readonly snapshot: SnapshotPhase | null;
+  /** Null unless settled log is kept. */
+  readonly held: HeldLog | null;
   readonly log: Logger;
 }
 
@@ -43,6 +47,9 @@ export class PostgresStream implements SourceStream {
   readonly #closing = new AbortController();
   readonly #loss = new AbortController();
   #live: LiveLog;
+  /** The next live log, on its way: begun when the connection broke, whether somebody asks for events or not. */
+  #recovery: Promise<void> | null = null;
+  #doubt: (inDoubt: boolean) => void = () => undefined;
   #snapshot: SnapshotPhase | null;
   #reconnecting = false;
   #reconnects = 0;
@@ -52,26 +59,31 @@ export class PostgresStream implements SourceStream {
     this.offset = parts.offset;
     this.#live = parts.live;
     this.#snapshot = parts.snapshot;
+    parts.live.onBroken((error) => {
+      this.#broke(error);
+    });
   }
 
   async *read(): AsyncGenerator<SourceBatch> {
     while (!this.#isClosed()) {
+      const live = this.#live;
       try {
         if (this.#snapshot !== null) yield* this.#readSnapshot(this.#snapshot);
         yield* this.#readLog();
       } catch (error) {
         if (this.#isClosed()) return;
-        await this.#recover(error);
+        if (this.#live === live) await (this.#recovery ?? this.#recover(error));
       }
     }
   }
 
+  onDoubt(listener: (inDoubt: boolean) => void): void {
+    this.#doubt = listener;
+    if (this.#recovery !== null) listener(true);
+  }
+
   compare(a: Position, b: Position): number {
-    const left = parsePosition(a);
-    const right = parsePosition(b);
-    if (left.kind === 'log' && right.kind === 'log') return compareLog(left, right);
-    if (left.kind !== right.kind) return left.kind === 'snapshot' ? -1 : 1;
-    return this.#parts.snapshot?.compare(a, b) ?? 0;
+    return comparePositions(a, b, (left, right) => this.#parts.snapshot?.compare(left, right) ?? 0);
   }
 
   get lost(): AbortSignal {
@@ -85,11 +97,19 @@ export class PostgresStream implements SourceStream {
   confirm(position: Position): void {
     const parsed = parsePosition(position);
     // While the snapshot lasts nothing of the log may go.
-    if (parsed.kind === 'log') this.#live.confirm(parsed.lsn);
+    if (parsed.kind !== 'log') return;
+    const { held } = this.#parts;
+    if (held === null) this.#live.confirm(parsed.lsn);
+    else held.save(parsed.lsn);
   }
 
   status(): SourceStatus {
-    return { state: this.#state(), lagBytes: this.#live.lagBytes, reconnects: this.#reconnects };
+    return {
+      state: this.#state(),
+      lagBytes: this.#live.lagBytes,
+      reconnects: this.#reconnects,
+      retention: this.#parts.held?.status ?? null,
+    };
   }
 
   async close(): Promise<void> {
@@ -122,71 +142,74 @@ export class PostgresStream implements SourceStream {
     this.#snapshot = null;
   }
 
-  async *#readLog(): AsyncGenerator<SourceBatch> {
+  #readLog(): AsyncGenerator<SourceBatch> {
     const { pending, request } = this.#parts;
-    const gated = request.config.visibility === 'committed';
-    this.#live.resume();
-    while (!this.#isClosed()) {
-      const { gate } = this.#live;
-      const batch = pending.take(gated ? gate.isVisible : always);
-      if (batch !== null) {
-        if (pending.roomy) this.#live.resume();
-        yield batch;
-        continue;
-      }
-      const waiting = pending.first;
-      if (waiting !== null) await gate.untilVisible(waiting, this.#closing.signal);
-      // What was decoded before a failure is handed over first: the failure counts when nothing is left.
-      else if (this.#live.failure !== null) throw this.#live.failure.error;
-      else await pending.arrival();
-    }
+    const { visibility } = request.config;
+    return liveBatches(this.#live, { pending, visibility, closing: this.#closing.signal });
   }
 
-  /** Connects again, for as long as it takes; throws for what can't come right by itself. */
+  /**
+   * The slot may be another process's from now on. What comes back is found out at once, also while nobody asks for
+   * events: those who could make room for more do not start before. The start snapshot has its own way, see there.
+   */
+  #broke(error: unknown): void {
+    if (this.#isClosed() || this.#snapshot !== null) return;
+    this.#doubt(true);
+    this.#recovery = this.#recover(error);
+    this.#recovery.then(
+      () => {
+        this.#recovery = null;
+        this.#doubt(false);
+      },
+      // Whoever reads is told.
+      () => {
+        this.#parts.pending.wake();
+      },
+    );
+  }
+
   async #recover(failure: unknown): Promise<void> {
     const { request, log } = this.#parts;
-    const { initialDelay, maxDelay } = request.config.reconnect;
-    let error = failure;
     this.#reconnecting = true;
     await this.#live.close();
-    for (let attempt = 0; ; attempt += 1) {
-      if (error instanceof OwnershipLostError) this.#loss.abort(error);
-      if (!isTransient(error)) throw streamError(error, request.slot, request.publication);
-      const delay = Math.min(maxDelay, initialDelay * 2 ** attempt) * (0.5 + Math.random() / 2);
-      log.warn(
-        { reason: error instanceof Error ? error.message : String(error), delay: Math.round(delay) },
-        'lost the connection to Postgres: connecting again',
-      );
-      try {
-        await sleep(delay, undefined, { signal: this.#closing.signal });
-        const before = this.#live;
-        this.#live = await this.#reconnect();
-        // Something may have been confirmed while it was connecting.
-        this.#live.confirm(before.confirmed);
-        break;
-      } catch (next) {
-        if (this.#isClosed()) return;
-        error = next;
-      }
-    }
+    const live = await connectAgain(failure, {
+      delays: request.config.reconnect,
+      closing: this.#closing.signal,
+      log,
+      connect: () => this.#reconnect(),
+      explain: (error) => {
+        if (error instanceof OwnershipLostError) this.#loss.abort(error);
+        return streamError(error, request.slot, request.publication);
+      },
+    });
+    if (live === null) return;
+    const before = this.#live;
+    this.#live = live;
+    // Something may have been confirmed while it was connecting.
+    live.confirm(before.confirmed);
+    live.onBroken((error) => {
+      this.#broke(error);
+    });
     this.#reconnecting = false;
     this.#reconnects += 1;
-    if (this.#isClosed()) await this.#live.close();
+    if (this.#isClosed()) await live.close();
     else log.info({ reconnects: this.#reconnects }, 'connected to Postgres again');
   }
 
   async #reconnect(): Promise<LiveLog> {
-    const { request, pending } = this.#parts;
+    const { request, pending, held } = this.#parts;
     const session = await openSession(request, this.offset);
     try {
       const resume = this.#live.resumePoint;
-      await this.#checkSame(session, resume);
+      const standsAt = await this.#checkSame(session, resume);
       await this.#snapshot?.prepare(session, null);
+      const { confirmed } = this.#live;
       return await LiveLog.start(session, {
         request,
         resume,
-        confirmed: this.#live.confirmed,
+        confirmed: standsAt > confirmed ? standsAt : confirmed,
         pending,
+        held,
       });
     } catch (error) {
       await endClient(session.sql);
@@ -195,8 +218,8 @@ export class PostgresStream implements SourceStream {
     }
   }
 
-  /** Is this still the log that was read before, with everything in it that was not read yet? */
-  async #checkSame({ identity, server, slot, sql }: Session, resume: ResumePoint): Promise<void> {
+  /** Is this still the log that was read before, with everything in it that was not read yet? Where its slot stands. */
+  async #checkSame({ identity, server, slot, sql }: Session, resume: ResumePoint): Promise<Lsn> {
     const { request, pipeline } = this.#parts;
     const before = this.#live.session;
     const position = logPosition(resume.lsn, resume.ordinal);
@@ -209,6 +232,7 @@ export class PostgresStream implements SourceStream {
     if (slot.confirmed > resume.lsn) throw takenOver('another process');
     const holder = await findForeignHolder(sql, request.slot, request.connector, pipeline);
     if (holder !== null) throw takenOver(holder);
+    return slot.confirmed;
   }
 
   async #throwIfTakenOver(): Promise<void> {
@@ -222,8 +246,6 @@ export class PostgresStream implements SourceStream {
     }
   }
 }
-
-const always = (): boolean => true;
 
 function takenOver(holder: string): OwnershipLostError {
   return new OwnershipLostError(`While the connection was down, ${holder} took the replication slot over.`);

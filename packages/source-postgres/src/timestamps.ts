@@ -13,3 +13,13 @@ export function formatMicros(micros: bigint): string {
 export function toPostgresMicros(unixMillis: number): bigint {
   return BigInt(Math.round(unixMillis * 1_000)) - POSTGRES_EPOCH_MICROS;
 }
+
+const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3}(?<micros>\d{0,3})\d*)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A time of ISO 8601, UTC or with its offset, as Postgres' microseconds; null for any other text. */
+export function parseMicros(text: string): bigint | null {
+  const match = ISO_8601.exec(text);
+  const millis = Date.parse(text);
+  if (match === null || Number.isNaN(millis)) return null;
+  return toPostgresMicros(millis) + BigInt((match.groups?.['micros'] ?? '').padEnd(3, '0'));
+}

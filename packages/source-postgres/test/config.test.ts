@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parsePostgresOptions, type PostgresOptions } from '../src/config.js';
+import { parsePostgresOptions, type PostgresOptions, type RetentionOptions } from '../src/config.js';
 import { PostgresSourceError } from '../src/errors.js';
 import { postgres } from '../src/source.js';
 import { matching } from './matchers.js';
@@ -43,6 +43,7 @@ describe('defaults', () => {
       slot: null,
       publication: null,
       create: true,
+      retention: null,
       visibility: 'committed',
       nullKey: 'reject',
       standby: 'wait',
@@ -103,6 +104,13 @@ describe('defaults', () => {
     expect(config.connection).not.toHaveProperty('connectionString');
   });
 
+  it('of retention: the one that is not given sets no limit', () => {
+    const retentionOf = (retention: RetentionOptions): unknown =>
+      parsePostgresOptions({ ...good, retention }).retention;
+    expect(retentionOf({ age: 60_000 })).toEqual({ age: 60_000, bytes: null });
+    expect(retentionOf({ bytes: 1_024 })).toEqual({ age: null, bytes: 1_024 });
+  });
+
   it('a function as key stays that function', () => {
     const key = (): string => 'k';
     expect(parsePostgresOptions({ url: URL_TEXT, outbox: { ...OUTBOX, key } }).outbox?.key).toBe(key);
@@ -143,6 +151,10 @@ describe('a wrong field gives one message with the field, its value and the rule
     ['publication', '', '""', />=1|at least|too small/i],
     ['publication', 'x'.repeat(64), `"${'x'.repeat(64)}"`, /63/],
     ['create', 'yes', '"yes"', /boolean/],
+    ['retention', {}, 'an object', /must say how many bytes, or what age in milliseconds/],
+    ['retention', '1d', '"1d"', /object/],
+    ['retention.bytes', 0, '0', />0|positive|too small/i],
+    ['retention.age', 1.5, '1.5', /int/],
     ['visibility', 'seen', '"seen"', /committed.*logged/],
     ['nullKey', 'drop', '"drop"', /reject.*unordered/],
     ['standby', false, 'false', /wait.*fail/],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatMicros, toPostgresMicros } from '../src/timestamps.js';
+import { formatMicros, parseMicros, toPostgresMicros } from '../src/timestamps.js';
 
 describe('commit times', () => {
   it.each([
@@ -24,6 +24,35 @@ describe('commit times', () => {
       }),
     );
   });
+});
+
+describe('times that are given', () => {
+  it('are read to the microsecond, as they are printed', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -900_000_000_000_000n, max: 200n * 365n * 86_400_000_000n }), (micros) => {
+        expect(parseMicros(formatMicros(micros))).toBe(micros);
+      }),
+    );
+  });
+
+  it.each([
+    ['2026-11-30T06:20:45.123456Z', '2026-11-30T06:20:45.123456Z'],
+    ['2026-11-30T06:20:45.1234Z', '2026-11-30T06:20:45.123400Z'],
+    ['2026-11-30T06:20:45.123456789Z', '2026-11-30T06:20:45.123456Z'],
+    ['2026-11-30T06:20:45Z', '2026-11-30T06:20:45.000000Z'],
+    ['2026-11-30T08:20+02:00', '2026-11-30T06:20:00.000000Z'],
+    ['2026-11-30', '2026-11-30T00:00:00.000000Z'],
+  ])('%s is %s', (text, printed) => {
+    expect(formatMicros(parseMicros(text) ?? 0n)).toBe(printed);
+  });
+
+  // Without an offset it would be the local time of whoever asks.
+  it.each(['yesterday', '', '2026-11-30T06:20:45', '2026-13-30T06:20:45Z', '1764483645'])(
+    '%j is none',
+    (text) => {
+      expect(parseMicros(text)).toBeNull();
+    },
+  );
 });
 
 describe('our clock, for the server', () => {
