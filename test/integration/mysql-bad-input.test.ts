@@ -1,6 +1,13 @@
 import { startMariadb, startMysql, startReplica, type MysqlServer } from '@strandline/servers';
-import { testMysqlDatabase, type MysqlServerKind, type TestMysqlDatabase } from '@strandline/test-kit';
+import {
+  TestLog,
+  testMysqlDatabase,
+  waitUntil,
+  type MysqlServerKind,
+  type TestMysqlDatabase,
+} from '@strandline/test-kit';
 import type { Offset } from '@strandline/core';
+import { definePipeline, memoryOffsets, mysql, type Pipeline } from 'strandline';
 import { describe, expect, test } from 'vitest';
 import { bothKinds, Follower, insert, outboxTable, refusal } from './mysql-follower.js';
 
@@ -201,6 +208,33 @@ describe.each(bothKinds)('what can not work says why and what to do: %s', (kind)
     const storage = new Map([['follower', offset]]);
     expect(await refusal(db.url, { storage })).toMatchObject({ code: 'MYSQL_OFFSET_FOREIGN' });
     expect(storage.get('follower')).toEqual(offset);
+  });
+
+  test('no offset at all: it does not start, unless it is told where, or the offset is put back', async () => {
+    await using db = await outboxDatabase(kind);
+    const follower = await Follower.start(db.url);
+    await follower.stop();
+    const saved = follower.storage.get('follower');
+    await insert(db.pool, 'k');
+    // Redis was emptied, say.
+    const storage = new Map<string, Offset>();
+    const handled: string[] = [];
+    const pipeline = (): Pipeline =>
+      definePipeline({
+        name: 'follower',
+        source: mysql({ url: db.url, outbox }),
+        offsets: memoryOffsets({ storage }),
+        log: new TestLog(),
+        handle: ({ id }) => void handled.push(id),
+      });
+    await expect(pipeline().start()).rejects.toMatchObject({ code: 'MYSQL_OFFSET_MISSING' });
+    expect(storage.size).toBe(0);
+
+    const again = pipeline();
+    await again.offset.set({ position: saved?.watermark ?? '' });
+    await again.start();
+    await waitUntil('nothing is missing', () => handled.length === 1);
+    await again.stop();
   });
 
   test('a position that no source has written', async () => {

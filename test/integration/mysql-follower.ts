@@ -30,6 +30,7 @@ export class Follower implements AsyncDisposable {
         ...(source.connection === undefined ? { url } : {}),
         outbox: { table: 'outbox', id: 'id', key: 'key', payload: 'payload' },
         reconnect: { initialDelay: 20, maxDelay: 200 },
+        start: 'now',
         ...source,
       }),
       offsets: memoryOffsets({ storage }),

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Offset, OffsetStore, OutboxEvent } from '@strandline/core';
-import { testMysqlDatabase, TestLog, waitUntil, type TestMysqlDatabase } from '@strandline/test-kit';
+import {
+  offsetsWith,
+  testMysqlDatabase,
+  TestLog,
+  waitUntil,
+  type TestMysqlDatabase,
+} from '@strandline/test-kit';
 import type { Connection, PoolConnection, ResultSetHeader } from 'mysql2/promise';
 import { definePipeline, memoryOffsets, mysql, type Pipeline } from 'strandline';
 import { describe, expect, test } from 'vitest';
@@ -272,13 +278,7 @@ describe.each(['mysql', 'mariadb'] as const)('completeness: a start snapshot of 
     await insert(db.pool, ['a', 'b']);
     const storage = new Map<string, Offset>();
     const store = memoryOffsets({ storage });
-    const away: OffsetStore = {
-      name: store.name,
-      load: (pipeline) => store.load(pipeline),
-      claim: () => Promise.reject(new Error('the store is away')),
-      commit: (pipeline, offset) => store.commit(pipeline, offset),
-      close: () => store.close(),
-    };
+    const away = offsetsWith(store, { claim: () => Promise.reject(new Error('the store is away')) });
     const handled: string[] = [];
     const handle = ({ id }: OutboxEvent): unknown => handled.push(id);
     {

@@ -18,8 +18,10 @@ export interface MysqlOptions extends ReaderOptions {
   readonly connection?: ConnectionOptions;
   readonly outbox: OutboxTableOptions;
   /**
-   * Where a pipeline that never ran before starts: with what commits from `now` on (default), with all that the
-   * binlog still has (`earliest`), or with the rows that are in the table (`snapshot`) and then what commits.
+   * Where a pipeline without a saved offset starts: with what commits from `now` on, with all that the binlog still has
+   * (`earliest`), or with the rows that are in the table (`snapshot`) and then what commits. Without it such a pipeline
+   * does not start: a binlog knows nothing of its readers, so an offset that was lost looks like a first run, and to
+   * start with what commits now would leave out all that came since. Take `now` out again after the first start.
    */
   readonly start?: 'now' | 'earliest' | 'snapshot';
   /** The replica id of this reader; by default derived from the pipeline's name. */
@@ -42,7 +44,8 @@ export interface MysqlOptions extends ReaderOptions {
 export interface MysqlConfig extends ReaderConfig {
   readonly connection: ConnectionOptions;
   readonly outbox: OutboxTable;
-  readonly start: 'now' | 'earliest' | 'snapshot';
+  /** Null: a pipeline without an offset does not start. */
+  readonly start: 'now' | 'earliest' | 'snapshot' | null;
   readonly serverId: number | null;
   readonly metadata: 'full' | 'minimal';
   readonly undecidedXa: 'refuse' | 'ignore';
@@ -67,7 +70,7 @@ const schema = z
       .custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null)
       .optional(),
     outbox,
-    start: z.enum(['now', 'earliest', 'snapshot']).default('now'),
+    start: z.enum(['now', 'earliest', 'snapshot']).nullable().default(null),
     serverId: z.number().int().min(1).max(0xffff_ffff).nullable().default(null),
     metadata: z.enum(['full', 'minimal']).default('full'),
     undecidedXa: z.enum(['refuse', 'ignore']).default('refuse'),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import mysql, { type ConnectionOptions } from 'mysql2';
 import { connectError } from './connect-errors.js';
 import { Session } from './session.js';
@@ -126,6 +126,12 @@ export function quoteText(text: string): string {
 export function derivedServerId(name: string): number {
   const hash = createHash('sha256').update(name).digest();
   return (hash.readUInt32BE(0) | 0x8000_0000) >>> 0;
+}
+
+/** A replica id for one reading beside an owner: two with one id throw each other out. */
+export function randomServerId(owner: number): number {
+  const id = randomInt(0x8000_0000, 0x1_0000_0000);
+  return id === owner ? randomServerId(owner) : id;
 }
 
 /** An SQL identifier, with ANSI_QUOTES. */

@@ -26,6 +26,8 @@ export type MysqlErrorCode =
   | 'MYSQL_INCIDENT'
   /** The log from the saved offset on has been purged. */
   | 'MYSQL_PURGED'
+  /** The log does not reach back to where a reader beside the owner was to begin. */
+  | 'MYSQL_HISTORY_GONE'
   /** The saved offset lies ahead of what the server has. */
   | 'MYSQL_POSITION_AHEAD'
   | 'MYSQL_POSITION'

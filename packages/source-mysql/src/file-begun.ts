@@ -30,3 +30,8 @@ export async function readBegun(
     connection.start({ serverId, ...place, heartbeat: HEARTBEAT, silenceTimeout }).catch(() => undefined);
   });
 }
+
+/** Unix seconds, for people. */
+export function isoTime(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
+}

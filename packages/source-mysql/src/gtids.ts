@@ -10,6 +10,17 @@ export type Flavour = 'mysql' | 'mariadb';
 export interface Executed {
   readonly text: string;
   contains(gtid: string): boolean;
+  /** Whether it has all that another one has, given as its text. */
+  covers(executed: string): boolean;
+}
+
+/** The text of what is executed behind a transaction, from that of what was before it. */
+export function withGtid(executed: string, gtid: string): string {
+  // MySQL merges on reading; MariaDB keeps one entry per domain, and the new one replaces it.
+  if (gtid.includes(':')) return executed === '' ? gtid : `${executed},${gtid}`;
+  const [domain] = gtid.split('-');
+  const others = executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain);
+  return [...others, gtid].join(',');
 }
 
 /** Reads the text that `toString` or the server printed. */
@@ -19,7 +30,7 @@ export function parseExecuted(flavour: Flavour, text: string): Executed {
 
 /** The library keeps a set, with numbers of any size; asked for each transaction, its text is quicker to look into. */
 function mysqlSet(given: string): Executed {
-  const text = GtidSet.parse(given.replaceAll(/\s/g, '')).toString();
+  const text = setText(given);
   const intervals = intervalsOf(text);
   return {
     text,
@@ -30,7 +41,14 @@ function mysqlSet(given: string): Executed {
         ([first, last]) => compareNumbers(first, number) <= 0 && compareNumbers(number, last) <= 0,
       );
     },
+    // What it has already adds nothing to it.
+    covers: (executed) => executed === '' || setText(text === '' ? executed : `${text},${executed}`) === text,
   };
+}
+
+/** A set's one text, merged and in order. */
+function setText(given: string): string {
+  return GtidSet.parse(given.replaceAll(/\s/g, '')).toString();
 }
 
 /** The intervals of `uuid:1-3:5:tag:1-2,…` by what their GTIDs have in front of the number. */
@@ -56,14 +74,16 @@ function mariadbPosition(text: string): Executed {
     const [domain = '', , sequence] = entry.split('-');
     if (sequence !== undefined) last.set(domain, sequence);
   }
+  // After a failover within a domain another server id goes on with the same numbering (gtid_strict_mode);
+  // the sequence number alone then tells what came before.
+  const contains = (gtid: string): boolean => {
+    const of = last.get(gtid.slice(0, gtid.indexOf('-')));
+    return of !== undefined && compareNumbers(splitGtid('mariadb', gtid).number, of) <= 0;
+  };
   return {
     text: position,
-    // After a failover within a domain another server id goes on with the same numbering (gtid_strict_mode);
-    // the sequence number alone then tells what came before.
-    contains: (gtid) => {
-      const of = last.get(gtid.slice(0, gtid.indexOf('-')));
-      return of !== undefined && compareNumbers(splitGtid('mariadb', gtid).number, of) <= 0;
-    },
+    contains,
+    covers: (executed) => executed.split(',').every((gtid) => gtid === '' || contains(gtid)),
   };
 }
 

@@ -1,10 +1,11 @@
 import type { Offset, SourceIdentity } from '@strandline/core';
 import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
-import { readBegun } from './file-begun.js';
+import { isoTime, readBegun } from './file-begun.js';
+import { withGtid } from './gtids.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { compareFiles, parsePosition, WHOLE, type LogPosition } from './position.js';
+import { compareFiles, parseLogPosition, WHOLE, type LogPosition } from './position.js';
 import { readLogEnd, readLogStart, readServer, type ServerFacts } from './server.js';
 import type { Session } from './session.js';
 import { positionAhead, purged } from './stream-errors.js';
@@ -24,8 +25,12 @@ export function identityOf(facts: ServerFacts, table: TableFacts): MysqlIdentity
 
 const OWNER_FIELDS = ['source', 'flavour', 'table'] as const;
 
-/** Throws unless the saved offset can belong to this log. */
-export function checkIdentity(facts: ServerFacts, offset: Offset, here: MysqlIdentity): void {
+/** Throws unless the position can belong to this log. */
+export function checkIdentity(
+  facts: ServerFacts,
+  offset: Pick<Offset, 'identity' | 'watermark'>,
+  here: MysqlIdentity,
+): void {
   const saved = offset.identity;
   for (const field of OWNER_FIELDS) {
     if (saved[field] === here[field]) continue;
@@ -75,14 +80,10 @@ export async function checkPast(
   }
 }
 
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString();
-}
-
 function foreign(what: string, offset: Pick<Offset, 'watermark'>): Error {
   return mysqlError(
     'MYSQL_OFFSET_FOREIGN',
-    `The saved offset belongs to ${what}.`,
+    `The position belongs to ${what}.`,
     'Correct the connection or the name of the pipeline; to start afresh on purpose, use a new name.',
     { position: offset.watermark },
   );
@@ -91,19 +92,8 @@ function foreign(what: string, offset: Pick<Offset, 'watermark'>): Error {
 /** From where the log must be read for everything after a saved position. */
 export function placeAfter(position: LogPosition): LogPlace {
   if (position.from !== null) return position.from;
-  const executed =
-    position.ordinal === WHOLE && position.gtid !== ''
-      ? joined(position.executed, position.gtid)
-      : position.executed;
-  return { at: position.at, executed };
-}
-
-function joined(executed: string, gtid: string): string {
-  // MySQL merges on reading; MariaDB keeps one entry per domain, and the new one replaces it.
-  if (gtid.includes(':')) return executed === '' ? gtid : `${executed},${gtid}`;
-  const [domain] = gtid.split('-');
-  const others = executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain);
-  return [...others, gtid].join(',');
+  const { at, ordinal, gtid, executed } = position;
+  return { at, executed: ordinal === WHOLE && gtid !== '' ? withGtid(executed, gtid) : executed };
 }
 
 /** Throws `MYSQL_PURGED` or `MYSQL_POSITION_AHEAD` when the log can't be read from there. */
@@ -165,6 +155,6 @@ function domains(position: string): Map<string, bigint> {
 }
 
 export function logPlaceOf(watermark: string): LogPlace | null {
-  const parsed = parsePosition(watermark);
-  return parsed.kind === 'log' ? placeAfter(parsed) : null;
+  const position = parseLogPosition(watermark);
+  return position === null ? null : placeAfter(position);
 }

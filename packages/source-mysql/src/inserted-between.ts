@@ -3,7 +3,7 @@ import { mysqlError } from './errors.js';
 import { LiveLog } from './live-log.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { parseExecuted } from './gtids.js';
+import { parseExecuted, withGtid } from './gtids.js';
 import { createPending } from './pending.js';
 import { compareFiles, parsePosition } from './position.js';
 
@@ -65,48 +65,6 @@ function reached({ facts }: Facts, passed: string, end: LogPlace): boolean {
   if (position.kind !== 'log') return false;
   if (!facts.gtids) return compareFiles(position.at, end.at) >= 0;
   // The last transaction of the end is the one whose passing completes the set.
-  const before = parseExecuted(facts.flavour, position.executed);
-  const wanted = parseExecuted(facts.flavour, end.executed);
-  return (
-    position.gtid !== '' && !before.contains(position.gtid) && covers(facts.flavour, position, wanted.text)
-  );
-}
-
-function covers(
-  flavour: 'mysql' | 'mariadb',
-  position: { gtid: string; executed: string },
-  wanted: string,
-): boolean {
-  const text =
-    flavour === 'mysql'
-      ? [position.executed, position.gtid].filter(Boolean).join(',')
-      : merged(position.executed, position.gtid);
-  return parseExecuted(flavour, text).text === wanted || isPast(flavour, text, wanted);
-}
-
-function merged(executed: string, gtid: string): string {
-  const [domain] = gtid.split('-');
-  return [
-    ...executed.split(',').filter((entry) => entry !== '' && entry.split('-')[0] !== domain),
-    gtid,
-  ].join(',');
-}
-
-/** Everything of `wanted` is in `text`: checked by the last GTID of each of its intervals. */
-function isPast(flavour: 'mysql' | 'mariadb', text: string, wanted: string): boolean {
-  const set = parseExecuted(flavour, text);
-  return lastGtids(flavour, wanted).every((gtid) => set.contains(gtid));
-}
-
-function lastGtids(flavour: 'mysql' | 'mariadb', text: string): string[] {
-  if (flavour === 'mariadb') return text.split(',').filter(Boolean);
-  return text
-    .split(',')
-    .filter(Boolean)
-    .flatMap((entry) => {
-      const [uuid = '', ...intervals] = entry.split(':');
-      return intervals
-        .filter((part) => /^\d/.test(part))
-        .map((part) => `${uuid}:${part.split('-').at(-1) ?? ''}`);
-    });
+  const { gtid, executed } = position;
+  return gtid !== '' && parseExecuted(facts.flavour, withGtid(executed, gtid)).covers(end.executed);
 }

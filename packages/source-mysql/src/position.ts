@@ -1,7 +1,7 @@
 import type { Position } from '@strandline/core';
 import { parseSnapshotPosition, type SnapshotPosition } from '@strandline/source-kit';
 import { mysqlError } from './errors.js';
-import type { Executed } from './gtids.js';
+import { withGtid, type Executed } from './gtids.js';
 
 /** A place in one server's log files. */
 export interface FilePosition {
@@ -84,6 +84,20 @@ export function parsePosition(text: Position): MysqlPosition {
   };
 }
 
+/** Reads a position of the log; null for one of the start snapshot. */
+export function parseLogPosition(text: Position): LogPosition | null {
+  const position = parsePosition(text);
+  return position.kind === 'log' ? position : null;
+}
+
+/** Everything that committed before a place of a server's log. */
+export function placePosition(
+  server: string,
+  { at, executed }: Pick<LogPosition, 'at' | 'executed'>,
+): Position {
+  return formatPosition({ server, at, ordinal: 0, gtid: '', executed, from: null });
+}
+
 function parseFrom(text: string): LogPosition['from'] {
   const sign = text.indexOf('@');
   const at = parseFile(text.slice(0, Math.max(sign, 0)));
@@ -116,9 +130,25 @@ export function compareLog(executed: (text: string) => Executed, a: LogPosition,
   if (a.executed === '' && b.executed === '' && a.gtid === '' && b.gtid === '') {
     return compareFiles(a.at, b.at) || a.ordinal - b.ordinal;
   }
-  if (a.gtid === b.gtid) return a.gtid !== '' || a.executed === b.executed ? a.ordinal - b.ordinal : 1;
+  // Behind the last transaction of the log lies its end: that is one place, told in two ways.
+  if (isBehind(executed, a, b) || isBehind(executed, b, a)) return 0;
+  if (a.gtid === b.gtid) {
+    if (a.gtid !== '' || a.executed === b.executed) return a.ordinal - b.ordinal;
+    return executed(b.executed).covers(a.executed) ? -1 : 1;
+  }
   if (a.gtid !== '' && executed(b.executed).contains(a.gtid)) return -1;
   if (b.gtid !== '' && executed(a.executed).contains(b.gtid)) return 1;
   // Neither lies behind the other. A place without a transaction comes before what it does not cover.
   return a.gtid === '' ? -1 : 1;
+}
+
+/** Whether a whole transaction is the last one of all that was executed at a place. */
+function isBehind(executed: (text: string) => Executed, whole: LogPosition, place: LogPosition): boolean {
+  return (
+    whole.ordinal === WHOLE &&
+    whole.gtid !== '' &&
+    place.gtid === '' &&
+    executed(place.executed).contains(whole.gtid) &&
+    executed(withGtid(whole.executed, whole.gtid)).covers(place.executed)
+  );
 }

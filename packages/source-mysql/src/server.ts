@@ -1,6 +1,6 @@
 import { queryRows, type Connector } from './connection.js';
 import { mysqlError } from './errors.js';
-import type { Flavour } from './gtids.js';
+import { parseExecuted, type Flavour } from './gtids.js';
 import type { FilePosition } from './position.js';
 import type { Session } from './session.js';
 
@@ -120,6 +120,18 @@ export function statusStatement({ flavour, version }: Pick<ServerFacts, 'flavour
 export async function mariadbPosition(sql: Session, { file, offset }: FilePosition): Promise<string> {
   const [row] = await queryRows(sql, 'select binlog_gtid_pos(?, ?) as position', [file, offset]);
   return row?.['position'] ?? '';
+}
+
+/** What was executed before a file of the log; empty without GTIDs. */
+export async function readExecutedBefore(sql: Session, facts: ServerFacts, file: string): Promise<string> {
+  if (!facts.gtids) return '';
+  if (facts.flavour === 'mariadb') return mariadbPosition(sql, { file, offset: 4 });
+  // The second event of each file says so, but for what never was in this server's files.
+  const events = await queryRows(sql, 'show binlog events in ? limit 2', [file]);
+  const previous = events.find((event) => event['Event_type'] === 'Previous_gtids')?.['Info'] ?? '';
+  const { executed } = await readLogStart(sql, facts);
+  const texts = [previous, executed].filter((text) => text !== '');
+  return parseExecuted('mysql', texts.join(',')).text;
 }
 
 /** The oldest place of the log that is still there. */

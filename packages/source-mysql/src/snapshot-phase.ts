@@ -2,7 +2,7 @@ import type { Offset, Position, SourceBatch } from '@strandline/core';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
 import { PatientQueries } from './patient-queries.js';
-import { formatPosition } from './position.js';
+import { placePosition } from './position.js';
 import { SnapshotOrder, type Ids } from '@strandline/source-kit';
 import type { Session } from './session.js';
 import { SnapshotReader } from './snapshot-reader.js';
@@ -46,9 +46,7 @@ export class SnapshotPhase {
         streamed,
       });
       for await (const events of reader.read()) yield { events, passed: null };
-      const { at, executed } = place;
-      const passed = formatPosition({ server: facts.server, at, ordinal: 0, gtid: '', executed, from: null });
-      yield { events: [], passed };
+      yield { events: [], passed: placePosition(facts.server, place) };
     } finally {
       this.close();
     }

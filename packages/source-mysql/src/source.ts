@@ -1,12 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StrandlineError, type OpenRequest, type Source, type SourceStream } from '@strandline/core';
+import {
+  StrandlineError,
+  type DiagnosisRequest,
+  type Finding,
+  type LogReader,
+  type LogReaderRequest,
+  type LogState,
+  type OpenRequest,
+  type Source,
+  type SourceStream,
+} from '@strandline/core';
 import { parseMysqlOptions, type MysqlConfig, type MysqlOptions } from './config.js';
 import { connectError, isTransient } from './connect-errors.js';
-import { createConnector, derivedServerId, type Connector } from './connection.js';
+import {
+  createConnector,
+  derivedServerId,
+  randomServerId,
+  withSession,
+  type Connector,
+} from './connection.js';
+import { diagnose } from './diagnose.js';
 import { identityOf } from './identity.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import { Ownership } from './lock.js';
 import { checkCoverage } from './log-coverage.js';
+import { MysqlLogReader } from './log-reader.js';
+import { readLogState } from './log-state.js';
 import { createPending } from './pending.js';
 import { RowMapper } from './row-mapper.js';
 import { inspectServer } from './server.js';
@@ -47,12 +66,46 @@ class MysqlSource implements Source {
     }
   }
 
+  async reader(request: LogReaderRequest): Promise<LogReader> {
+    const connector = createConnector(this.#config.connection, this.#config, request.signal);
+    try {
+      const live = await withSession(connector, (sql) => this.#prepare(connector, sql, request));
+      const ownLive = { ...live, serverId: randomServerId(live.serverId) };
+      return await MysqlLogReader.open(ownLive, identityOf(live.facts, live.table), request);
+    } catch (error) {
+      throw request.signal.aborted ? error : explain(error, connector);
+    }
+  }
+
+  async inspect({ signal }: Pick<LogReaderRequest, 'signal'>): Promise<LogState> {
+    const { connection, metadata, outbox } = this.#config;
+    const connector = createConnector(connection, this.#config, signal);
+    try {
+      return await withSession(connector, async (sql) => {
+        const facts = await inspectServer(connector, sql, metadata);
+        return readLogState(sql, facts, identityOf(facts, await findTable(sql, outbox)));
+      });
+    } catch (error) {
+      throw signal.aborted ? error : explain(error, connector);
+    }
+  }
+
+  async diagnose(request: DiagnosisRequest): Promise<readonly Finding[]> {
+    const { signal } = request;
+    const connector = createConnector(this.#config.connection, this.#config, signal);
+    try {
+      return await withSession(connector, (sql) => diagnose(sql, request));
+    } catch (error) {
+      throw signal.aborted ? error : explain(error, connector);
+    }
+  }
+
   async #open(connector: Connector, open: OpenRequest): Promise<SourceStream> {
     const config = this.#config;
     const sql = await connector.connect();
     let ownership: Ownership | null = null;
     try {
-      const live = await this.#inspect(connector, sql, open);
+      const live = await this.#prepare(connector, sql, open);
       ownership = await Ownership.take(
         connector,
         config.silenceTimeout,
@@ -91,19 +144,19 @@ class MysqlSource implements Source {
     }
   }
 
-  async #inspect(
+  async #prepare(
     connector: Connector,
     sql: Session,
-    open: OpenRequest,
+    { pipeline, log }: Pick<OpenRequest, 'pipeline' | 'log'>,
   ): Promise<Omit<LiveLogOptions, 'start'>> {
     const config = this.#config;
     const facts = await inspectServer(connector, sql, config.metadata);
     const table = await findTable(sql, config.outbox);
-    await checkCoverage(sql, facts, table, open.log);
+    await checkCoverage(sql, facts, table, log);
     // A mapper of the catalog's columns throws for one that is missing, as it would for the log's.
     new RowMapper(config.outbox, table.label, table.columns, config.nullKey, table.charsets);
     if (!facts.gtids && config.visibility === 'committed') {
-      open.log.warn(
+      log.warn(
         {},
         "without GTIDs it can't be told when a transaction becomes visible: events are handed out when they are logged",
       );
@@ -113,9 +166,9 @@ class MysqlSource implements Source {
       config,
       facts,
       table,
-      serverId: config.serverId ?? derivedServerId(`${facts.server}/${table.label}/${open.pipeline}`),
+      serverId: config.serverId ?? derivedServerId(`${facts.server}/${table.label}/${pipeline}`),
       pending: createPending(),
-      log: open.log,
+      log,
     };
   }
 }

@@ -1,21 +1,20 @@
 import { SNAPSHOT_START } from '@strandline/source-kit';
 import type { Offset, OffsetSeed, OpenRequest, SourceIdentity } from '@strandline/core';
-import type { MysqlConfig } from './config.js';
-import { errnoOf, isTransient } from './connect-errors.js';
+import { isTransient } from './connect-errors.js';
 import { connectLog, type ConnectedLog } from './connect-log.js';
-import { queryRows } from './connection.js';
 import { mysqlError } from './errors.js';
 import { checkIdentity, checkReachable, logPlaceOf, type MysqlIdentity } from './identity.js';
 import { insertedBetween } from './inserted-between.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import type { LogPlace } from './log-place.js';
-import { formatPosition, parsePosition } from './position.js';
+import { parseLogPosition, placePosition } from './position.js';
 import { readLogEnd, readLogStart } from './server.js';
 import type { Session } from './session.js';
 import { openSnapshot, type SnapshotSessions } from './snapshot.js';
 import { SnapshotPhase } from './snapshot-phase.js';
 import { snapshotOrder } from './snapshot-reader.js';
 import { streamError } from './stream-errors.js';
+import { refusePrepared } from './undecided-xa.js';
 
 /** Another process got in between: look at everything anew. */
 export class StartOverError extends Error {
@@ -34,9 +33,6 @@ export interface StartingPoint {
 }
 
 type Live = Omit<LiveLogOptions, 'start'>;
-
-/** ER_XAER_RMERR (MySQL 5.7 and newer), and what a lack of privileges is called elsewhere. */
-const MAY_NOT_RECOVER = new Set([1227, 1401]);
 
 /** Compares what was saved with what the server has. */
 export async function startingPoint(
@@ -60,21 +56,14 @@ export async function startingPoint(
 
 async function firstRun(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
   const { config, connector, facts } = live;
+  if (config.start === null) throw offsetMissing(open.pipeline);
   if (config.start === 'snapshot') return firstSnapshot(live, identity, open);
   const sql = await connector.connect();
   try {
     if (config.start === 'now') await refusePrepared(sql, config);
-    const { at, executed } =
-      config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
-    const watermark = formatPosition({
-      server: facts.server,
-      at,
-      ordinal: 0,
-      gtid: '',
-      executed,
-      from: null,
-    });
-    const start = await claimLog(live, { at, executed }, { identity, watermark }, open);
+    const place = config.start === 'now' ? await readLogEnd(sql, facts) : await readLogStart(sql, facts);
+    const watermark = placePosition(facts.server, place);
+    const start = await claimLog(live, place, { identity, watermark }, open);
     live.log.info({ position: watermark }, 'first start of this pipeline');
     return start;
   } finally {
@@ -93,11 +82,10 @@ async function claimLog(
   open: OpenRequest,
 ): Promise<StartingPoint> {
   const { watermark } = seed;
-  const from = parsePosition(watermark);
   const connected = await connectLog({
     live,
     start: place,
-    from: from.kind === 'log' ? from : null,
+    from: parseLogPosition(watermark),
     watermark,
     layouts: null,
     signal: open.signal,
@@ -112,33 +100,6 @@ async function claimLog(
     connected.log.close();
     throw error;
   }
-}
-
-/**
- * An XA transaction that was prepared before the start could commit after it, and its rows lie before: they would be
- * lost without a trace, for a commit in the log doesn't say what was prepared. So a user who may not see whether there
- * is one is refused too. That costs one grant, which managed services give as well, and only once: no later start asks.
- */
-async function refusePrepared(sql: Session, { undecidedXa }: MysqlConfig): Promise<void> {
-  if (undecidedXa === 'ignore') return;
-  const prepared = await queryRows(sql, 'xa recover').catch((error: unknown) => {
-    throw MAY_NOT_RECOVER.has(errnoOf(error)) ? mayNotRecover(error) : error;
-  });
-  if (prepared.length === 0) return;
-  throw mysqlError(
-    'MYSQL_XA_PREPARED',
-    `The server has ${String(prepared.length)} XA transactions that are prepared and not decided: should they commit, their rows would lie before the start.`,
-    "Commit or roll them back (xa recover lists them), or use start: 'earliest'.",
-  );
-}
-
-function mayNotRecover(cause: unknown): Error {
-  return mysqlError(
-    'MYSQL_PRIVILEGE',
-    `The user may not see whether XA transactions are prepared and not decided (${cause instanceof Error ? cause.message : String(cause)}): should one commit after this first start, its rows would lie before it.`,
-    "Run: grant xa_recover_admin on *.* to <user>; it may be revoked once the pipeline has started. Or use start: 'earliest', or, where nobody uses XA, mysql({ undecidedXa: 'ignore' }).",
-    { cause },
-  );
 }
 
 async function firstSnapshot(live: Live, identity: MysqlIdentity, open: OpenRequest): Promise<StartingPoint> {
@@ -205,6 +166,15 @@ async function withSnapshot(
     signal.removeEventListener('abort', abort);
     locker.destroy();
   }
+}
+
+function offsetMissing(pipeline: string): Error {
+  return mysqlError(
+    'MYSQL_OFFSET_MISSING',
+    `There is no saved offset of the pipeline ${pipeline}, and a binlog can't tell whether it ever ran.`,
+    "If it never did, say where it begins: mysql({ start: 'now' }), 'earliest' or 'snapshot', for the first start. If it did, put its offset back " +
+      "(strandline offsets import, or offsets set with a position or bookmark), or start with 'earliest' or 'snapshot', which deliver again what they reach.",
+  );
 }
 
 function snapshotIdentity({ at, executed }: LogPlace): SourceIdentity {

@@ -61,7 +61,7 @@ function serverIdInUse(message: string, position: string, cause: unknown): Error
 export function purged(detail: string, position: string, cause?: unknown): Error {
   return mysqlError(
     'MYSQL_PURGED',
-    `The binlog from the saved offset on is no longer there (${detail}).`,
+    `The binlog from this position on is no longer there (${detail}).`,
     "Raise binlog_expire_logs_seconds. What was committed between the offset and the oldest log can't be read any more: look for it in the table, and start under a new pipeline name with start: 'snapshot' or 'earliest'.",
     { cause, position },
   );
@@ -70,7 +70,7 @@ export function purged(detail: string, position: string, cause?: unknown): Error
 export function positionAhead(detail: string, position: string, cause?: unknown): Error {
   return mysqlError(
     'MYSQL_POSITION_AHEAD',
-    `The saved offset lies ahead of what the server has (${detail}).`,
+    `The position lies ahead of what the server has (${detail}).`,
     'The server was reset or restored, or a failover has lost transactions that were handled already. Find out which; then start under a new pipeline name.',
     { cause, position },
   );

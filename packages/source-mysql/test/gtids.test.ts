@@ -1,7 +1,7 @@
 import { GtidSet, MariadbGtidPosition } from '@vlasky/zongji';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { History, parseExecuted } from '../src/gtids.js';
+import { History, parseExecuted, withGtid, type Flavour } from '../src/gtids.js';
 
 const A = '3e11fa47-71ca-11e1-9e33-c80aa9429562';
 const B = '4e11fa47-71ca-11e1-9e33-c80aa9429562';
@@ -27,6 +27,15 @@ describe('a GTID set of MySQL', () => {
   it('that is empty has nothing', () => {
     expect(parseExecuted('mysql', '').contains(`${A}:1`)).toBe(false);
   });
+
+  it('covers another one when it has all of it', () => {
+    const set = parseExecuted('mysql', `${A}:1-5:9,${B}:1-2:shop:1-3`);
+    for (const other of ['', `${A}:2-4:9`, `${A}:1,\n${B}:shop:2`, set.text])
+      expect(set.covers(other)).toBe(true);
+    for (const other of [`${A}:5-6`, `${B}:1:shop:4`, `${B}:other:1`]) expect(set.covers(other)).toBe(false);
+    expect(parseExecuted('mysql', '').covers('')).toBe(true);
+    expect(parseExecuted('mysql', '').covers(`${A}:1`)).toBe(false);
+  });
 });
 
 describe('a GTID position of MariaDB', () => {
@@ -37,10 +46,27 @@ describe('a GTID position of MariaDB', () => {
     ]);
   });
 
+  it('covers another one when no domain of that is further on', () => {
+    const position = parseExecuted('mariadb', '0-1-100,2-5-7');
+    for (const other of ['', '0-9-100', '2-5-6,0-1-1']) expect(position.covers(other)).toBe(true);
+    for (const other of ['0-1-101', '1-1-1,0-1-1']) expect(position.covers(other)).toBe(false);
+  });
+
   it('counts beyond 2^53', () => {
     const position = parseExecuted('mariadb', '0-1-9007199254740993');
     expect(position.contains('0-1-9007199254740993')).toBe(true);
     expect(position.contains('0-1-9007199254740994')).toBe(false);
+  });
+});
+
+describe('what is executed behind a transaction', () => {
+  it.each<[Flavour, string, string, string]>([
+    ['mysql', '', `${A}:1`, `${A}:1`],
+    ['mysql', `${A}:1-3:5`, `${A}:4`, `${A}:1-5`],
+    ['mariadb', '', '0-1-1', '0-1-1'],
+    ['mariadb', '0-1-4,2-5-7', '0-9-5', '0-9-5,2-5-7'],
+  ])('%s: %s and %s', (flavour, before, gtid, behind) => {
+    expect(parseExecuted(flavour, withGtid(before, gtid)).text).toBe(behind);
   });
 });
 

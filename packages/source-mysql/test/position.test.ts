@@ -101,6 +101,24 @@ describe('order', () => {
       { gtid: `${UUID}:6`, executed: `${UUID}:1-5` },
     ],
     [
+      'places without a transaction',
+      'mysql',
+      { ordinal: 0, executed: `${UUID}:1-5` },
+      { ordinal: 0, executed: `${UUID}:1-6` },
+    ],
+    [
+      "the beginning of MySQL's log, and its end",
+      'mysql',
+      { ordinal: 0, executed: '' },
+      { ordinal: 0, executed: `${UUID}:1-9` },
+    ],
+    [
+      "the beginning of MariaDB's log, and its end",
+      'mariadb',
+      { ordinal: 0, executed: '' },
+      { ordinal: 0, executed: '0-1-9' },
+    ],
+    [
       'other files, as after a failover',
       'mysql',
       { gtid: `${UUID}:6`, executed: `${UUID}:1-5`, at: { file: 'z.000009', offset: 9 } },
@@ -119,5 +137,34 @@ describe('order', () => {
     expect(compareLog(set, a, b)).toBeLessThan(0);
     expect(compareLog(set, b, a)).toBeGreaterThan(0);
     expect(compareLog(set, a, a)).toBe(0);
+  });
+
+  it.each<[string, Flavour, Partial<LogPosition>, string]>([
+    ['its set', 'mysql', { gtid: `${UUID}:6`, executed: `${UUID}:1-5` }, `${UUID}:1-6`],
+    ['a set that lags', 'mysql', { gtid: `${UUID}:7`, executed: `${UUID}:1-6` }, `${UUID}:1-5:7`],
+    [
+      'the set of several',
+      'mysql',
+      { gtid: `${UUID}:shop:2`, executed: `${UUID}:1:shop:1` },
+      `${UUID}:1:shop:1-2`,
+    ],
+    ['its domains', 'mariadb', { gtid: '0-1-10', executed: '0-1-9,1-1-3' }, '0-1-10,1-1-3'],
+  ])(
+    'the last transaction of all and the end of the log are one place, told by %s',
+    (_, flavour, part, executed) => {
+      const set = (text: string): ReturnType<typeof parseExecuted> => parseExecuted(flavour, text);
+      const [whole, end] = [position({ ...part, ordinal: WHOLE }), position({ ordinal: 0, executed })];
+      expect(compareLog(set, whole, end)).toBe(0);
+      expect(compareLog(set, end, whole)).toBe(0);
+      expect(compareLog(set, position({ ...part, ordinal: 9 }), end)).toBeLessThan(0);
+    },
+  );
+
+  it('a transaction before the last one lies before the end of the log', () => {
+    const set = (text: string): ReturnType<typeof parseExecuted> => parseExecuted('mysql', text);
+    const whole = position({ gtid: `${UUID}:5`, executed: `${UUID}:1-4`, ordinal: WHOLE });
+    const end = position({ ordinal: 0, executed: `${UUID}:1-6` });
+    expect(compareLog(set, whole, end)).toBeLessThan(0);
+    expect(compareLog(set, end, whole)).toBeGreaterThan(0);
   });
 });

@@ -6,6 +6,7 @@ import type { OutboxRow } from './outbox-row.js';
 /** What mysql({ … }) needs to read the outbox of a test: plain data, so that it can go to another process. */
 export interface MysqlOutboxSource {
   readonly url: string;
+  readonly start: 'now';
   readonly outbox: {
     readonly table: string;
     readonly id: string;
@@ -31,7 +32,7 @@ export async function createMysqlOutbox(db: TestMysqlDatabase): Promise<MysqlOut
 
 /** For an outbox that is there already. */
 export function mysqlOutboxSource(url: string): MysqlOutboxSource {
-  return { url, outbox: { table: 'outbox', id: 'id', key: 'key', payload: 'payload' } };
+  return { url, start: 'now', outbox: { table: 'outbox', id: 'id', key: 'key', payload: 'payload' } };
 }
 
 /**
