@@ -1,18 +1,5 @@
 import { expect, describe } from 'vitest';
-import { closing, next, run, seed, type Each } from './offset-store-fixtures.js';
-
-const oddNames = {
-  unicode: 'störungs-πίναξ-注文-🦀',
-  'composed and decomposed': 'caf\u00e9 cafe\u0301',
-  braces: '{a}b{c}}{',
-  'only braces': '}{',
-  'slashes and dots': '../../etc/./passwd',
-  'a dot': '.',
-  'spaces, quotes and controls': ' \'"`\n\t\0\\ ',
-  'percent signs': '%7B%%20',
-  'glob characters': '*?[a-z]',
-  'very long': 'shop/'.repeat(2_000),
-} as const;
+import { closing, next, oddNames, run, seed, type Each } from './offset-store-fixtures.js';
 
 export function describeContents(each: Each): void {
   describe('what is kept', () => {

@@ -9,6 +9,8 @@ export interface OffsetStoreBackend extends AsyncDisposable {
   lose(pipeline: string): Promise<void>;
   /** Each way in which what is held of a pipeline can be damaged. */
   readonly damages: Readonly<Record<string, (pipeline: string) => Promise<void>>>;
+  /** Damages the only bookmark and the only report of a pipeline, and what it remembers as replaced. */
+  readonly damageBeside?: (pipeline: string, text: string) => Promise<void>;
 }
 
 export type SetUp = () => Promise<OffsetStoreBackend>;
@@ -21,6 +23,20 @@ export type Each = (
 
 export const seed: OffsetSeed = { identity: { system: '7301', slot: 'shop' }, watermark: '0/1000:0' };
 export const otherIdentity = { system: '7301', slot: 'shop', timeline: '2' };
+
+/** Names of pipelines that a store must keep apart. */
+export const oddNames = {
+  unicode: 'störungs-πίναξ-注文-🦀',
+  'composed and decomposed': 'caf\u00e9 cafe\u0301',
+  braces: '{a}b{c}}{',
+  'only braces': '}{',
+  'slashes and dots': '../../etc/./passwd',
+  'a dot': '.',
+  'spaces, quotes and controls': ' \'"`\n\t\0\\ ',
+  'percent signs': '%7B%%20',
+  'glob characters': '*?[a-z]',
+  'very long': 'shop/'.repeat(2_000),
+} as const;
 
 export function eachOf(setUp: SetUp): Each {
   return (name, test) => {

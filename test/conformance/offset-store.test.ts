@@ -1,12 +1,13 @@
 import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Offset } from '@strandline/core';
+import type { Offset, OffsetStore } from '@strandline/core';
 import { fileOffsets, memoryOffsets } from '@strandline/offsets-local';
 import { redisOffsets } from '@strandline/offsets-redis';
-import { testRedis } from '@strandline/test-kit';
-import { expect, it } from 'vitest';
-import { describeOffsetStore } from './offset-store.js';
+import { testRedis, testRedisCluster, uniqueName, type TestRedisCluster } from '@strandline/test-kit';
+import type { Cluster, Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeOffsetStore, type OffsetStoreBackend } from './offset-store.js';
 
 describeOffsetStore('memory', () => {
   const storage = new Map<string, Offset>();
@@ -46,13 +47,53 @@ describeOffsetStore('a directory of files', async () => {
         await writeFile(file, JSON.stringify({ format: 1, pipeline: 'another', ...offset }));
       }),
     },
+    damageBeside: async (pipeline, text) => {
+      const files = ['bookmarks/a.json', 'instances/one.json', 'replaced.json'];
+      for (const file of files) await writeFile(path.join(directoryOf(pipeline), file), text);
+    },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
   };
 });
 
+interface RedisUnderTest extends AsyncDisposable {
+  readonly client: Redis | Cluster;
+  readonly keyPrefix: string;
+  open(): OffsetStore;
+}
+
 describeOffsetStore('Redis', async () => {
   const redis = await testRedis();
   const keyPrefix = redis.key('offsets');
+  return redisBackend({
+    client: redis.client,
+    keyPrefix,
+    open: () => redisOffsets({ url: redis.url, keyPrefix }),
+    [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+  });
+});
+
+describe('on three nodes', () => {
+  let cluster: TestRedisCluster;
+  beforeAll(async () => {
+    cluster = await testRedisCluster();
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  describeOffsetStore('a Redis Cluster', () => {
+    const keyPrefix = uniqueName();
+    return Promise.resolve(
+      redisBackend({
+        client: cluster.client,
+        keyPrefix,
+        open: () => redisOffsets({ ...cluster.connection, keyPrefix }),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      }),
+    );
+  });
+});
+
+function redisBackend(redis: RedisUnderTest): OffsetStoreBackend {
+  const { keyPrefix } = redis;
   const keyOf = (pipeline: string): string => `${keyPrefix}:{${pipeline}}:offset`;
   const field = (name: string, value: string) => async (pipeline: string) => {
     await redis.client.hset(keyOf(pipeline), name, value);
@@ -61,7 +102,7 @@ describeOffsetStore('Redis', async () => {
     await redis.client.hdel(keyOf(pipeline), name);
   };
   return {
-    open: () => redisOffsets({ url: redis.url, keyPrefix }),
+    open: () => redis.open(),
     lose: async (pipeline) => {
       await redis.client.del(keyOf(pipeline));
     },
@@ -87,9 +128,14 @@ describeOffsetStore('Redis', async () => {
       'epoch of thirty digits': field('epoch', '1'.repeat(30)),
       'revision in words': field('revision', ''),
     },
+    damageBeside: async (pipeline, text) => {
+      await redis.client.hset(keyOf(pipeline), 'replaced', text);
+      await redis.client.hset(`${keyPrefix}:{${pipeline}}:bookmarks`, 'a', text);
+      await redis.client.hset(`${keyPrefix}:{${pipeline}}:instances`, 'one', text);
+    },
     [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
   };
-});
+}
 
 /** What the scripts do not look at is found by whoever reads it; an owner's commit replaces it. */
 it.each(['identity', 'completed', 'watermark', 'savedAt'])('Redis: a damaged %s is told', async (field) => {

@@ -1,8 +1,11 @@
 import { describe } from 'vitest';
+import { describeBookmarks } from './offset-store-bookmarks.js';
 import { describeClaims } from './offset-store-claims.js';
 import { describeCommits } from './offset-store-commits.js';
 import { describeContents } from './offset-store-contents.js';
+import { describeInstances } from './offset-store-instances.js';
 import { describeLimits } from './offset-store-limits.js';
+import { describeReplacing } from './offset-store-replacing.js';
 import { eachOf, type SetUp } from './offset-store-fixtures.js';
 
 export type { OffsetStoreBackend } from './offset-store-fixtures.js';
@@ -14,6 +17,9 @@ export function describeOffsetStore(kind: string, setUp: SetUp): void {
     describeClaims(each);
     describeCommits(each);
     describeContents(each);
+    describeReplacing(each);
+    describeBookmarks(each);
+    describeInstances(each);
     describeLimits(each, setUp);
   });
 }

@@ -1,8 +1,9 @@
-import type { Offset, OpenRequest, OutboxEvent, Position, Source, SourceBatch } from '@strandline/core';
+import type { Offset, OpenRequest, OutboxEvent, Position, Source, SourceStream } from '@strandline/core';
 import { memoryOffsets } from '@strandline/offsets-local';
 import { TestLog, waitUntil, watchFor } from '@strandline/test-kit';
 import { describe, expect, it } from 'vitest';
 import { AlreadySettled } from '../../packages/pipeline/src/already-settled.js';
+import { Reading } from './reading.js';
 
 /** A transaction that the test commits or rolls back when it likes. */
 export interface OpenTransaction {
@@ -33,63 +34,14 @@ export interface SourceDriver extends AsyncDisposable {
 
 const PIPELINE = 'conformance';
 
-/** Reads a source as a pipeline does, and keeps what comes. */
-class Reader {
-  readonly batches: SourceBatch[] = [];
-  /** Resolves when reading has ended; rejects with what ended it. */
-  readonly over: Promise<void>;
-  #reading = true;
-
-  constructor(readonly stream: Awaited<ReturnType<Source['open']>>) {
-    this.over = this.#read();
-    this.over.catch(() => undefined);
-  }
-
-  get events(): OutboxEvent[] {
-    return this.batches.flatMap(({ events }) => events);
-  }
-
-  get ids(): string[] {
-    return this.events.map(({ id }) => id);
-  }
-
-  get passed(): Position[] {
-    return this.batches.flatMap(({ passed }) => passed ?? []);
-  }
-
-  /** Every position that came, in the order in which it came. */
-  get positions(): Position[] {
-    return this.batches.flatMap(({ events, passed }) => [
-      ...events.map(({ position }) => position),
-      ...(passed === null ? [] : [passed]),
-    ]);
-  }
-
-  async untilEvents(count: number): Promise<OutboxEvent[]> {
-    await this.until(`${String(count)} events have come`, () => this.events.length >= count);
-    return this.events;
-  }
-
-  async until(what: string, condition: () => boolean): Promise<void> {
-    await waitUntil(what, () => condition() || !this.#reading, { deadlineMs: 20_000 });
-    if (!condition()) await this.over.then(() => expect.fail(`reading ended before ${what}`));
-  }
-
-  async #read(): Promise<void> {
-    try {
-      for await (const batch of this.stream.read()) this.batches.push(batch);
-    } finally {
-      this.#reading = false;
-    }
-  }
-}
+type SourceReading = Reading<SourceStream>;
 
 /** Processes that run one pipeline over one outbox: they share its saved offset. */
 class Processes implements AsyncDisposable {
   readonly log = new TestLog();
   readonly storage = new Map<string, Offset>();
   readonly offsets = memoryOffsets({ storage: this.storage });
-  readonly #streams: Awaited<ReturnType<Source['open']>>[] = [];
+  readonly #streams: SourceStream[] = [];
   readonly #abort = new AbortController();
 
   constructor(readonly driver: SourceDriver) {}
@@ -113,14 +65,14 @@ class Processes implements AsyncDisposable {
   async open(
     options?: { readonly start?: 'now' | 'snapshot' },
     overrides?: Partial<OpenRequest>,
-  ): Promise<Awaited<ReturnType<Source['open']>>> {
+  ): Promise<SourceStream> {
     const stream = await this.driver.source(options).open(this.request(overrides));
     this.#streams.push(stream);
     return stream;
   }
 
-  async reader(options?: { readonly start?: 'now' | 'snapshot' }): Promise<Reader> {
-    return new Reader(await this.open(options));
+  async reader(options?: { readonly start?: 'now' | 'snapshot' }): Promise<SourceReading> {
+    return new Reading(await this.open(options));
   }
 
   /** Saves what a pipeline would have saved. */
@@ -131,7 +83,7 @@ class Processes implements AsyncDisposable {
   }
 
   /** What a pipeline would hand out of what was read: the rest was settled before. */
-  fresh({ stream, events }: Reader): OutboxEvent[] {
+  fresh({ stream, events }: SourceReading): OutboxEvent[] {
     const settled = new AlreadySettled(stream.offset, (a, b) => stream.compare(a, b));
     return events.filter(({ position }) => settled.lookUp(position) === 'new');
   }
@@ -455,7 +407,7 @@ export function describeSource(
         expect(told).toEqual([]);
         expect(second.offset.epoch).toBe(2);
         await driver.insert('a');
-        await new Reader(second).untilEvents(1);
+        await new Reading(second).untilEvents(1);
       });
 
       each('while the connection is being made anew ends that', async (driver, processes) => {
@@ -568,7 +520,7 @@ export function describeSource(
           let opened = false;
           const opening = processes.open(undefined, { standby: (name) => told.push(name) }).then((stream) => {
             opened = true;
-            return new Reader(stream);
+            return new Reading(stream);
           });
           await waitUntil('the second is told', () => told.length > 0);
           ids.push(...(await driver.insert('b')));
@@ -618,7 +570,7 @@ export function describeSource(
             waiting.delete(n);
             const others = [...waiting.keys()];
             await waitUntil('the others stand by', () => others.every((other) => standbys.has(other)));
-            const reader = new Reader(stream);
+            const reader = new Reading(stream);
             const ids = await driver.insert('a', 'b');
             await reader.until('both have come', () => ids.every((id) => reader.ids.includes(id)));
             expect(idsOf(processes.fresh(reader))).toEqual(ids);

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileError } from './errors.js';
+import { hasCode, makeDirectory, namesIn, readWhole, syncDirectory, writeWhole } from './whole-files.js';
 
 /** The epochs of which there are files. */
 export interface Epochs {
@@ -13,8 +13,8 @@ export interface Epochs {
 
 /**
  * The files of one pipeline, in a directory of its own: `<epoch>.claim` is empty and says that the epoch is
- * taken, `<epoch>.json` holds the owner's offset. The directory holds a handful of files, so listing it is one
- * call to the system, and sees it as it was at one moment.
+ * taken, `<epoch>.json` holds the owner's offset, or what an operator has put in its place. The directory holds a
+ * handful of files, so listing it is one call to the system, and sees it as it was at one moment.
  */
 export class EpochFiles {
   readonly directory: string;
@@ -28,26 +28,21 @@ export class EpochFiles {
   }
 
   async list(): Promise<Epochs> {
-    const names = await this.#names();
+    const names = await namesIn(this.directory);
     const epochs = (extension: string): number[] => names.flatMap((name) => epochOf(name, extension));
     const saved = epochs('json').sort((a, b) => b - a);
     return { newest: Math.max(0, ...saved, ...epochs('claim')), saved };
   }
 
   /** The text of an epoch's offset; undefined when it is no longer there. */
-  async read(epoch: number): Promise<string | undefined> {
-    try {
-      return await readFile(this.file(epoch), 'utf8');
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return undefined;
-      throw fileError(error, this.file(epoch));
-    }
+  read(epoch: number): Promise<string | undefined> {
+    return readWhole(this.file(epoch));
   }
 
   /** Takes an epoch; false when it is taken already. The file system lets only one process succeed. */
   async take(epoch: number): Promise<boolean> {
     try {
-      await this.#makeDirectory();
+      await makeDirectory(this.directory);
       await (await open(path.join(this.directory, `${String(epoch)}.claim`), 'wx')).close();
       await syncDirectory(this.directory);
       return true;
@@ -62,66 +57,23 @@ export class EpochFiles {
    * nothing when a later owner clears this epoch away meanwhile.
    */
   async write(epoch: number, text: string): Promise<void> {
-    const temporary = path.join(this.directory, `${String(epoch)}.${randomUUID()}.tmp`);
     try {
-      await this.#makeDirectory();
-      await writeAndSync(temporary, text);
-      await rename(temporary, this.file(epoch));
-      await syncDirectory(this.directory);
+      await writeWhole(this.file(epoch), text);
     } catch (error) {
-      if (hasCode(error, 'ENOENT') && (await this.list()).newest > epoch) return;
-      await unlink(temporary).catch(() => undefined);
-      throw fileError(error, this.directory);
+      if (hasCode((error as Error).cause, 'ENOENT') && (await this.list()).newest > epoch) return;
+      throw error;
     }
   }
 
   /** Clears away former epochs. What can't be removed is in nobody's way, and is tried again at the next claim. */
   async removeBelow(epoch: number): Promise<void> {
-    const former = (await this.#names()).filter((name) => Number.parseInt(name, 10) < epoch);
+    const names = await namesIn(this.directory);
+    const former = names.filter((name) => Number.parseInt(name, 10) < epoch);
     await Promise.all(former.map((name) => unlink(path.join(this.directory, name)).catch(() => undefined)));
-  }
-
-  async #names(): Promise<string[]> {
-    try {
-      return await readdir(this.directory);
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return [];
-      throw fileError(error, this.directory);
-    }
-  }
-
-  async #makeDirectory(): Promise<void> {
-    const made = await mkdir(this.directory, { recursive: true });
-    if (made !== undefined) await syncDirectory(path.dirname(this.directory));
   }
 }
 
 function epochOf(name: string, extension: string): number[] {
   const digits = /^(\d{1,16})\.(\w+)$/.exec(name);
   return digits?.[2] === extension ? [Number(digits[1])] : [];
-}
-
-async function writeAndSync(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A rename is durable only with its directory. Windows has no such call, and does it by itself. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

@@ -1,15 +1,22 @@
 import path from 'node:path';
 import {
   invariant,
+  type BookmarkStore,
   type CommitResult,
+  type InstanceRegister,
   type Offset,
+  type OffsetChange,
   type OffsetSeed,
   type OffsetStore,
+  type ReplacedOffset,
 } from '@strandline/core';
 import { EpochFiles } from './epoch-files.js';
 import { closedError, OffsetsError } from './errors.js';
+import { FileBookmarks } from './file-bookmarks.js';
+import { FileInstances } from './file-instances.js';
+import { claim, commit, newestOffset } from './owned-files.js';
 import { directoryName } from './pipeline-name.js';
-import { decode, encode } from './record.js';
+import { readReplaced, replace } from './replace.js';
 import { Turns } from './turns.js';
 
 export interface FileOffsetsOptions {
@@ -47,6 +54,8 @@ export function fileOffsets(options: FileOffsetsOptions): OffsetStore & AsyncDis
 
 class FileOffsets implements OffsetStore {
   readonly name: string;
+  readonly bookmarks: BookmarkStore;
+  readonly instances: InstanceRegister;
   readonly #directory: string;
   readonly #turns = new Turns();
   #isClosed = false;
@@ -54,10 +63,14 @@ class FileOffsets implements OffsetStore {
   constructor(directory: string) {
     this.name = `file:${directory}`;
     this.#directory = directory;
+    const at = <T>(pipeline: string, work: (directory: string) => Promise<T>): Promise<T> =>
+      this.#inTurn(pipeline, (files) => work(files.directory));
+    this.bookmarks = new FileBookmarks(at);
+    this.instances = new FileInstances(at);
   }
 
   load(pipeline: string): Promise<Offset | null> {
-    return this.#inTurn(pipeline, (files) => newestOffset(files, pipeline, Infinity));
+    return this.#inTurn(pipeline, (files) => newestOffset(files, pipeline));
   }
 
   claim(pipeline: string, seed: OffsetSeed): Promise<Offset> {
@@ -70,6 +83,14 @@ class FileOffsets implements OffsetStore {
       `epoch ${String(offset.epoch)} is no counter`,
     );
     return this.#inTurn(pipeline, (files) => commit(files, pipeline, offset));
+  }
+
+  replace(pipeline: string, read: Offset | null, by: OffsetChange | null): Promise<'replaced' | 'changed'> {
+    return this.#inTurn(pipeline, (files) => replace(files, pipeline, read, by));
+  }
+
+  replaced(pipeline: string): Promise<ReplacedOffset | null> {
+    return this.#inTurn(pipeline, (files) => readReplaced(files.directory, pipeline));
   }
 
   /** Waits for what is under way. */
@@ -87,57 +108,5 @@ class FileOffsets implements OffsetStore {
     if (this.#isClosed) throw closedError(this.name);
     const directory = path.join(this.#directory, directoryName(pipeline));
     return this.#turns.take(directory, () => work(new EpochFiles(directory)));
-  }
-}
-
-async function claim(files: EpochFiles, pipeline: string, seed: OffsetSeed): Promise<Offset> {
-  const epoch = await takeEpoch(files);
-  const former = await newestOffset(files, pipeline, epoch);
-  const offset: Offset =
-    former === null
-      ? { ...seed, completed: [], epoch, revision: 0, savedAt: new Date().toISOString() }
-      : { ...former, identity: seed.identity, epoch };
-  await files.write(epoch, encode(pipeline, offset));
-  await files.removeBelow(epoch);
-  return offset;
-}
-
-/**
- * Between the look and the claim, another process can have had this very epoch, and a third one cleared it away.
- * Then a newer one is there, and stays until a still newer one is: so it is ours only when there is none.
- */
-async function takeEpoch(files: EpochFiles): Promise<number> {
-  for (;;) {
-    const epoch = (await files.list()).newest + 1;
-    const isTaken = await files.take(epoch);
-    if (isTaken && (await files.list()).newest === epoch) return epoch;
-  }
-}
-
-async function commit(files: EpochFiles, pipeline: string, offset: Offset): Promise<CommitResult> {
-  const { newest, saved } = await files.list();
-  if (newest > offset.epoch) return 'fenced';
-  const text = saved.includes(offset.epoch) ? await files.read(offset.epoch) : undefined;
-  const held = text === undefined ? undefined : decode(text, pipeline, files.file(offset.epoch));
-  if (held !== undefined && held.revision >= offset.revision) return 'stale';
-  await files.write(offset.epoch, encode(pipeline, offset));
-  // See above: only this second look makes `saved` hold against a claim that is made at the same time.
-  if ((await files.list()).newest > offset.epoch) return 'fenced';
-  return held === undefined ? 'restored' : 'saved';
-}
-
-/**
- * The offset that was saved last before `below` was claimed. That is not always the epoch just below: its owner
- * may have died right after its claim. When a later owner has cleared all of them away, it is the later one's:
- * the first commit with `below` will be fenced, but until then nobody may take this for a first run.
- */
-async function newestOffset(files: EpochFiles, pipeline: string, below: number): Promise<Offset | null> {
-  for (;;) {
-    const { saved } = await files.list();
-    const newest = saved.find((epoch) => epoch < below) ?? saved[0];
-    if (newest === undefined) return null;
-    const text = await files.read(newest);
-    // Without one it was cleared away between the two, and by now a newer one is there.
-    if (text !== undefined) return decode(text, pipeline, files.file(newest));
   }
 }

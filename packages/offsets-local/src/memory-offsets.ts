@@ -1,9 +1,25 @@
-import type { CommitResult, Offset, OffsetSeed, OffsetStore } from '@strandline/core';
+import type {
+  BookmarkStore,
+  CommitResult,
+  InstanceRegister,
+  Offset,
+  OffsetChange,
+  OffsetSeed,
+  OffsetStore,
+  ReplacedOffset,
+} from '@strandline/core';
 import { closedError } from './errors.js';
+import { besideOf, type Beside } from './memory-beside.js';
+import { MemoryBookmarks } from './memory-bookmarks.js';
+import { MemoryInstances } from './memory-instances.js';
 import { checkName } from './pipeline-name.js';
+import { isSameOffset } from './same-offset.js';
 
 export interface MemoryOffsetsOptions {
-  /** Holds the offsets. Share one between stores to play several processes, or a restart. Default: a new one. */
+  /**
+   * Holds the offsets, and with it what belongs to them. Share one between stores to play several processes, or a
+   * restart. Default: a new one.
+   */
   readonly storage?: Map<string, Offset>;
 }
 
@@ -14,11 +30,18 @@ export function memoryOffsets(options: MemoryOffsetsOptions = {}): OffsetStore &
 
 class MemoryOffsets implements OffsetStore {
   readonly name = 'memory';
+  readonly bookmarks: BookmarkStore;
+  readonly instances: InstanceRegister;
   readonly #storage: Map<string, Offset>;
+  readonly #beside: Beside;
   #isClosed = false;
 
   constructor(storage: Map<string, Offset>) {
     this.#storage = storage;
+    this.#beside = besideOf(storage);
+    const answer = <T>(pipeline: string, work: () => T): Promise<T> => this.#answer(pipeline, work);
+    this.bookmarks = new MemoryBookmarks(answer, this.#beside);
+    this.instances = new MemoryInstances(answer, this.#beside);
   }
 
   load(pipeline: string): Promise<Offset | null> {
@@ -28,8 +51,9 @@ class MemoryOffsets implements OffsetStore {
   claim(pipeline: string, seed: OffsetSeed): Promise<Offset> {
     return this.#answer(pipeline, () => {
       const held = this.#storage.get(pipeline);
-      const first = { ...seed, completed: [], epoch: 1, revision: 0, savedAt: new Date().toISOString() };
-      const next = held === undefined ? first : { ...held, identity: seed.identity, epoch: held.epoch + 1 };
+      const epoch = this.#epochOf(pipeline) + 1;
+      const first = { ...seed, completed: [], epoch, revision: 0, savedAt: new Date().toISOString() };
+      const next = held === undefined ? first : { ...held, identity: seed.identity, epoch };
       return this.#keep(pipeline, next);
     });
   }
@@ -37,12 +61,32 @@ class MemoryOffsets implements OffsetStore {
   commit(pipeline: string, offset: Offset): Promise<CommitResult> {
     return this.#answer(pipeline, () => {
       const held = this.#storage.get(pipeline);
+      if (this.#isVacant(pipeline)) {
+        // No later claim may get the epoch of who has not claimed since.
+        this.#leave(pipeline, held ?? null, Math.max(offset.epoch, this.#epochOf(pipeline)));
+        return 'fenced';
+      }
       if (held !== undefined && held.epoch > offset.epoch) return 'fenced';
       const isLost = held === undefined || held.epoch < offset.epoch;
       if (!isLost && held.revision >= offset.revision) return 'stale';
       this.#keep(pipeline, offset);
       return isLost ? 'restored' : 'saved';
     });
+  }
+
+  replace(pipeline: string, read: Offset | null, by: OffsetChange | null): Promise<'replaced' | 'changed'> {
+    return this.#answer(pipeline, () => {
+      if (!isSameOffset(this.#storage.get(pipeline) ?? null, read)) return 'changed';
+      const savedAt = new Date().toISOString();
+      const epoch = this.#epochOf(pipeline) + 1;
+      this.#beside.replaced.set(pipeline, { offset: read && changeOf(read), replacedAt: savedAt });
+      this.#leave(pipeline, by && { ...changeOf(by), epoch, revision: 0, savedAt }, epoch);
+      return 'replaced';
+    });
+  }
+
+  replaced(pipeline: string): Promise<ReplacedOffset | null> {
+    return this.#answer(pipeline, () => this.#beside.replaced.get(pipeline) ?? null);
   }
 
   close(): Promise<void> {
@@ -63,10 +107,34 @@ class MemoryOffsets implements OffsetStore {
     });
   }
 
+  #epochOf(pipeline: string): number {
+    return this.#storage.get(pipeline)?.epoch ?? this.#beside.resetAt.get(pipeline) ?? 0;
+  }
+
+  #isVacant(pipeline: string): boolean {
+    const held = this.#storage.get(pipeline);
+    return held === undefined ? this.#beside.resetAt.has(pipeline) : this.#beside.vacant.has(held);
+  }
+
+  /** Nobody owns it. */
+  #leave(pipeline: string, offset: Offset | null, epoch: number): void {
+    if (offset !== null) {
+      this.#beside.vacant.add(this.#keep(pipeline, { ...offset, epoch }));
+      return;
+    }
+    this.#storage.delete(pipeline);
+    this.#beside.resetAt.set(pipeline, epoch);
+  }
+
   /** A copy: what the caller changes later does not change what is saved. */
   #keep(pipeline: string, offset: Offset): Offset {
     const copy = structuredClone(offset);
     this.#storage.set(pipeline, copy);
+    this.#beside.resetAt.delete(pipeline);
     return copy;
   }
+}
+
+function changeOf({ identity, watermark, completed }: OffsetChange): OffsetChange {
+  return structuredClone({ identity, watermark, completed });
 }

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +29,35 @@ function start(rounds: number, commits: number, told: Told[]): ChildProcess {
   child.on('message', (event) => told.push(event as Told));
   return child;
 }
+
+describe('an offset that is replaced', () => {
+  const seed = { identity: { system: '7301' }, watermark: '0/1:0' };
+  const change = { ...seed, watermark: '0/2:0', completed: [] };
+
+  it('also behind a process that died right after it took the next epoch', async () => {
+    await using store = fileOffsets({ directory });
+    const read = await store.claim('shop', seed);
+    await writeFile(path.join(directory, 'shop', `${String(read.epoch + 1)}.claim`), '');
+    expect(await store.replace('shop', read, change)).toBe('replaced');
+    expect(await store.load('shop')).toMatchObject({ watermark: '0/2:0', epoch: read.epoch + 2 });
+    expect((await store.claim('shop', seed)).epoch).toBe(read.epoch + 3);
+  });
+
+  it('waits for a process that is taking the next epoch, and then is refused', async () => {
+    await using store = fileOffsets({ directory });
+    const read = await store.claim('shop', seed);
+    const folder = path.join(directory, 'shop');
+    await writeFile(path.join(folder, '2.claim'), '');
+    const replacing = store.replace('shop', read, change);
+    const claimed = { ...read, epoch: 2 };
+    const text = JSON.stringify({ format: 1, pipeline: 'shop', ...claimed });
+    await writeFile(path.join(folder, '2.tmp'), text);
+    await rename(path.join(folder, '2.tmp'), path.join(folder, '2.json'));
+    expect(await replacing).toBe('changed');
+    expect(await store.load('shop')).toEqual(claimed);
+    expect(await store.commit('shop', { ...claimed, revision: 1 })).toBe('saved');
+  });
+});
 
 // Each process takes a moment to start.
 describe('processes that share a directory', { timeout: 60_000 }, () => {

@@ -60,6 +60,31 @@ export function createClient(endpoint: Endpoint, options: ValidOptions): RedisCl
   return new Cluster([...endpoint.nodes], cluster);
 }
 
+/**
+ * Resolves once the nodes of a cluster can be used, or have said that they can't, within `patience` milliseconds. Without
+ * a queue ioredis refuses the second command to a node that it connects to because of the first one.
+ */
+export async function nodesConnected(client: RedisClient, patience: number): Promise<void> {
+  if (client instanceof Cluster)
+    await Promise.all(client.nodes('master').map((node) => nodeConnected(node, patience)));
+}
+
+function nodeConnected(node: Redis, patience: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      node.off('ready', done);
+      node.off('end', done);
+      resolve();
+    };
+    const timer = setTimeout(done, patience);
+    node.once('ready', done);
+    node.once('end', done);
+    if (node.status === 'ready' || node.status === 'end') done();
+    else if (node.status === 'wait') node.connect().catch(() => undefined); // told by the events
+  });
+}
+
 /** The longest that Redis may be silent while it works on a command of ours. */
 export function answerTimeout(options: ValidOptions): number {
   return options.commandTimeout + (options.replicas?.timeout ?? 0);

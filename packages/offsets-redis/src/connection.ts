@@ -1,4 +1,4 @@
-import { createClient, disconnectTimeout, type RedisClient } from './client.js';
+import { createClient, disconnectTimeout, nodesConnected, type RedisClient } from './client.js';
 import type { Endpoint } from './endpoint.js';
 import { closedError, OffsetsError } from './errors.js';
 import { explain, reasonOf } from './failures.js';
@@ -25,6 +25,8 @@ export class Connection {
   readonly #waiters = new Set<Waiter>();
   readonly #leaving = new Set<Promise<void>>();
   #client: RedisClient | undefined;
+  /** The client takes commands: of a cluster that includes the nodes. */
+  #isReady = false;
   /** Since the store was made, not of this client: later on it is the background that reconnects. */
   #wasReady = false;
   #lastTrouble: Error | undefined;
@@ -52,7 +54,7 @@ export class Connection {
   async ready(patience: number): Promise<RedisClient> {
     if (this.isClosed) throw closedError(this.#endpoint.name);
     const client = (this.#client ??= this.#open());
-    if (client.status === 'ready') return client;
+    if (this.#isReady && client.status === 'ready') return client;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -98,8 +100,16 @@ export class Connection {
   #open(): RedisClient {
     const client = createClient(this.#endpoint, this.#options);
     this.#lastTrouble = undefined;
+    this.#isReady = false;
     client.on('ready', () => {
-      this.#onReady(client);
+      // Less than a first connection may take: a node that hangs must not hold up those that don't.
+      const patience = Math.min(this.#options.connectTimeout / 2, this.#options.commandTimeout);
+      void nodesConnected(client, patience).then(() => {
+        this.#onReady(client);
+      });
+    });
+    client.on('close', () => {
+      if (client === this.#client) this.#isReady = false;
     });
     client.on('end', () => {
       this.#onEnd(client);
@@ -115,7 +125,8 @@ export class Connection {
   }
 
   #onReady(client: RedisClient): void {
-    if (client !== this.#client) return;
+    if (client !== this.#client || client.status !== 'ready') return;
+    this.#isReady = true;
     this.#wasReady = true;
     this.#lastTrouble = undefined;
     for (const waiter of [...this.#waiters]) waiter.resolve(client);

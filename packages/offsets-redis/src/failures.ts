@@ -30,7 +30,7 @@ const rules: readonly Rule[] = [
     code: 'OFFSETS_AUTH',
     problem: (store) => `The user at ${store} lacks a permission that the offset store needs.`,
     remedy:
-      'Grant it: ACL SETUSER <user> ~<keyPrefix>:* +eval +evalsha +type +hgetall +hmget +hset +wait +info +@connection.',
+      'Grant it: ACL SETUSER <user> ~<keyPrefix>:* +eval +evalsha +type +time +hgetall +hmget +hset +hsetnx +hdel +pexpireat +wait +info +@connection.',
   },
   {
     says: /^DENIED\b/,
@@ -48,7 +48,7 @@ const rules: readonly Rule[] = [
   {
     says: /\bWRONGTYPE\b/,
     code: 'OFFSETS_CORRUPT',
-    problem: (store) => `The key of the offset at ${store} is not a hash.`,
+    problem: (store) => `A key of the offset store at ${store} is not a hash.`,
     remedy: 'Something else uses this key: choose another keyPrefix, or remove the key.',
   },
   {

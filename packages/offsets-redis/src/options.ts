@@ -39,7 +39,7 @@ export interface RedisOffsetsOptions {
   /** Used for what `url` does not say, for sentinels, and for each node of a cluster. */
   readonly connection?: RedisConnection;
   readonly cluster?: RedisCluster;
-  /** The first part of each key. Default `strandline`: the key is `strandline:{<pipeline>}:offset`. */
+  /** The first part of each key. Default `strandline`: `strandline:{<pipeline>}:offset`, `…:bookmarks`, `…:instances`. */
   readonly keyPrefix?: string;
   /** How long `load` and `claim` wait for a connection, in milliseconds. Default 5,000. */
   readonly connectTimeout?: number;

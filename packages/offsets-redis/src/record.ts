@@ -1,12 +1,17 @@
-import type { Offset, PositionRange, SourceIdentity } from '@strandline/core';
+import type { Offset, PositionRange, ReplacedOffset, SourceIdentity } from '@strandline/core';
 import { z } from 'zod';
 import { OffsetsError } from './errors.js';
+import { json } from './json-text.js';
 import { format, type fields } from './scripts.js';
 
-/** An offset as Redis returns it: each field's text, null where the hash lacks it. */
-export type Held = Readonly<Partial<Record<(typeof fields)[number], string | null>>>;
+/**
+ * An offset as Redis returns it: each field's text, null where the hash lacks it. `vacant` says that somebody has
+ * replaced it and nobody has claimed it since: `set`, or `reset` when there is none. `replaced` is what was there.
+ */
+export type Held = Readonly<Partial<Record<(typeof fields)[number] | 'vacant' | 'replaced', string | null>>>;
 
-const identity = json(z.record(z.string(), z.string()));
+const identityValue = z.record(z.string(), z.string());
+const identity = json(identityValue);
 const completed = json(z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])));
 const counter = z
   .string()
@@ -22,6 +27,34 @@ const record = z.object({
   revision: counter,
   savedAt: z.string(),
 });
+
+const replaced = json(
+  z.object({
+    offset: z
+      .object({
+        identity: identityValue,
+        watermark: z.string(),
+        completed: z.array(z.object({ first: z.string(), last: z.string() })),
+      })
+      .nullable(),
+    replacedAt: z.string(),
+  }),
+);
+
+export function encodeReplaced(offset: Offset | null, replacedAt: string): string {
+  if (offset === null) return JSON.stringify({ offset, replacedAt });
+  const { identity, watermark, completed } = offset;
+  return JSON.stringify({ offset: { identity, watermark, completed }, replacedAt });
+}
+
+/** @throws OffsetsError `OFFSETS_CORRUPT` when this version can't read it. */
+export function decodeReplaced(held: Held, key: string, store: string): ReplacedOffset | null {
+  if (held.format !== format) throw unknownFormat(held.format ?? '', key, store);
+  if (held.replaced === undefined || held.replaced === null) return null;
+  const parsed = replaced.safeParse(held.replaced);
+  if (!parsed.success) throw unreadableField('replaced', key, store);
+  return parsed.data;
+}
 
 export function encodeIdentity(identity: SourceIdentity): string {
   return JSON.stringify(identity);
@@ -50,7 +83,7 @@ export function decode(held: Held, key: string, store: string): Offset {
 export function wrongType(type: string, key: string, store: string): OffsetsError {
   return new OffsetsError(
     'OFFSETS_CORRUPT',
-    `The key ${key} at ${store} should be a hash with an offset, but it is a ${type}.`,
+    `The key ${key} at ${store} should be a hash of the offset store, but it is a ${type}.`,
     'Something else uses this key: choose another keyPrefix, or remove the key.',
   );
 }
@@ -71,16 +104,4 @@ export function unreadableField(field: string, key: string, store: string): Offs
     `The offset in the key ${key} at ${store} is damaged: its field ${field} can't be read.`,
     'Restore the key from a backup of Redis, or remove it and say where the pipeline starts.',
   );
-}
-
-function json<T extends z.ZodType>(schema: T) {
-  const text = z.string().transform((value, context): unknown => {
-    try {
-      return JSON.parse(value);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'not JSON' });
-      return z.NEVER;
-    }
-  });
-  return text.pipe(schema);
 }

@@ -1,78 +1,83 @@
 import { randomUUID } from 'node:crypto';
 import {
   invariant,
+  type BookmarkStore,
   type CommitResult,
+  type Finding,
+  type InstanceRegister,
   type Offset,
+  type OffsetChange,
   type OffsetSeed,
   type OffsetStore,
+  type ReplacedOffset,
 } from '@strandline/core';
-import { answerTimeout, type RedisClient } from './client.js';
-import { Connection } from './connection.js';
-import { withDeadline } from './deadline.js';
-import { endpointOf, type Endpoint } from './endpoint.js';
-import { closedError, OffsetsError } from './errors.js';
-import { explain, goesOn } from './failures.js';
-import { offsetKey } from './key.js';
+import { Calls } from './calls.js';
+import { diagnose } from './diagnose.js';
+import { endpointOf } from './endpoint.js';
 import type { RedisOffsetsOptions, ValidOptions } from './options.js';
 import {
   decode,
+  decodeReplaced,
   encodeCompleted,
   encodeIdentity,
-  unknownFormat,
-  unreadableField,
-  wrongType,
+  encodeReplaced,
   type Held,
 } from './record.js';
-import { runScript } from './run-script.js';
-import { claimScript, commitScript, fields, type Script } from './scripts.js';
+import { RedisBookmarks } from './redis-bookmarks.js';
+import { RedisInstances } from './redis-instances.js';
+import { claimScript, commitScript, fields, replaceScript } from './scripts.js';
 import { validate } from './validate.js';
 
 /**
- * Keeps offsets in Redis (7.0 or newer, or a server that speaks like it): one hash per pipeline, written by two
+ * Keeps offsets in Redis (7.0 or newer, or a server that speaks like it): one hash per pipeline, written by
  * Lua scripts. `commit` compares the epoch, then the revision, and writes all or nothing, so neither a former
- * owner nor a command that runs late can move an offset back.
+ * owner nor a command that runs late can move an offset back. Bookmarks and instances have a hash each, beside it.
  *
- * Nothing connects before the first `load`, `claim` or `commit`. After the first connection the store reconnects
- * by itself in the background; what is called meanwhile waits for it within its own deadline, then fails.
+ * Nothing connects before the first use. After the first connection the store reconnects by itself in the
+ * background; what is called meanwhile waits for it within its own deadline, then fails.
  *
  * @throws OffsetsError `OFFSETS_CONFIG` for wrong options.
  */
 export function redisOffsets(options: RedisOffsetsOptions): OffsetStore & AsyncDisposable {
   const valid = validate(options);
-  return new RedisOffsets(endpointOf(valid), valid);
+  return new RedisOffsets(new Calls(endpointOf(valid), valid), valid);
 }
 
 class RedisOffsets implements OffsetStore {
   readonly name: string;
-  readonly #endpoint: Endpoint;
+  readonly bookmarks: BookmarkStore;
+  readonly instances: InstanceRegister;
+  readonly #calls: Calls;
   readonly #options: ValidOptions;
-  readonly #connection: Connection;
   /** Tells our claims from those of other processes, see `claimScript`. */
   readonly #claimant = randomUUID();
   #attempts = 0;
 
-  constructor(endpoint: Endpoint, options: ValidOptions) {
-    this.name = endpoint.name;
-    this.#endpoint = endpoint;
+  constructor(calls: Calls, options: ValidOptions) {
+    this.name = calls.name;
+    this.#calls = calls;
     this.#options = options;
-    this.#connection = new Connection(endpoint, options);
+    this.bookmarks = new RedisBookmarks(calls);
+    this.instances = new RedisInstances(calls, options.commandTimeout);
   }
 
   async load(pipeline: string): Promise<Offset | null> {
-    const key = offsetKey(this.#options.keyPrefix, pipeline);
-    const client = await this.#connection.ready(this.#options.connectTimeout);
-    const held: Held = await this.#inTime(client, () => client.hgetall(key));
-    return Object.keys(held).length === 0 ? null : decode(held, key, this.name);
+    const { key, held } = await this.#held(pipeline);
+    return held === null || held.vacant === 'reset' ? null : decode(held, key, this.name);
   }
 
   async claim(pipeline: string, seed: OffsetSeed): Promise<Offset> {
-    const key = offsetKey(this.#options.keyPrefix, pipeline);
-    const client = await this.#connection.ready(this.#options.connectTimeout);
+    const key = this.#calls.keyOf(pipeline, 'offset');
     this.#attempts += 1;
-    const values = await this.#run(client, claimScript, key, [
-      ...[encodeIdentity(seed.identity), seed.watermark, new Date().toISOString()],
-      ...[this.#claimant, String(this.#attempts)],
-    ]);
+    const attempt = String(this.#attempts);
+    const values = await this.#calls.run({
+      script: claimScript,
+      key,
+      args: [
+        ...[encodeIdentity(seed.identity), seed.watermark, new Date().toISOString()],
+        ...[this.#claimant, attempt],
+      ],
+    });
     return decode(
       Object.fromEntries(fields.map((name, index) => [name, values[index + 1] ?? null])),
       key,
@@ -81,82 +86,67 @@ class RedisOffsets implements OffsetStore {
   }
 
   async commit(pipeline: string, offset: Offset): Promise<CommitResult> {
-    const key = offsetKey(this.#options.keyPrefix, pipeline);
-    invariant(
-      Number.isSafeInteger(offset.epoch) && offset.epoch >= 0,
-      `epoch ${String(offset.epoch)} is no counter`,
-    );
-    invariant(
-      Number.isSafeInteger(offset.revision) && offset.revision >= 0,
-      `revision ${String(offset.revision)} is no counter`,
-    );
-    const client = await this.#connection.ready(this.#options.commandTimeout);
-    const [result] = await this.#run(client, commitScript, key, [
-      ...[encodeIdentity(offset.identity), offset.watermark, encodeCompleted(offset.completed)],
-      ...[String(offset.epoch), String(offset.revision), offset.savedAt],
-    ]);
+    const key = this.#calls.keyOf(pipeline, 'offset');
+    mustBeCounter('epoch', offset.epoch);
+    mustBeCounter('revision', offset.revision);
+    const [result] = await this.#calls.run({
+      script: commitScript,
+      key,
+      args: [
+        ...[encodeIdentity(offset.identity), offset.watermark, encodeCompleted(offset.completed)],
+        ...[String(offset.epoch), String(offset.revision), offset.savedAt],
+      ],
+      patience: this.#options.commandTimeout,
+    });
     return result as CommitResult;
   }
 
+  async replace(
+    pipeline: string,
+    read: Offset | null,
+    by: OffsetChange | null,
+  ): Promise<'replaced' | 'changed'> {
+    const now = new Date().toISOString();
+    const was =
+      read === null
+        ? ['', '', '', '']
+        : [String(read.epoch), String(read.revision), read.watermark, read.savedAt];
+    const change =
+      by === null
+        ? ['reset', '{}', '', '[]']
+        : ['set', encodeIdentity(by.identity), by.watermark, encodeCompleted(by.completed)];
+    const [result] = await this.#calls.run({
+      script: replaceScript,
+      key: this.#calls.keyOf(pipeline, 'offset'),
+      args: [...was, ...change, now, encodeReplaced(read, now)],
+    });
+    return result as 'replaced' | 'changed';
+  }
+
+  async replaced(pipeline: string): Promise<ReplacedOffset | null> {
+    const { key, held } = await this.#held(pipeline);
+    return held === null ? null : decodeReplaced(held, key, this.name);
+  }
+
+  diagnose(): Promise<readonly Finding[]> {
+    return diagnose(this.#calls);
+  }
+
   close(): Promise<void> {
-    return this.#connection.close();
+    return this.#calls.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** The values of a script that did what it should; the first one is the outcome. */
-  async #run(
-    client: RedisClient,
-    script: Script,
-    key: string,
-    args: string[],
-  ): Promise<readonly (string | null)[]> {
-    const { replicas } = this.#options;
-    const reply = await this.#inTime(client, (signal) =>
-      runScript(client, { script, key, values: args, replicas }, signal),
-    );
-    const [outcome, first, second] = reply.values;
-    if (outcome === 'wrong-type') throw wrongType(first ?? '', key, this.name);
-    if (outcome === 'wrong-format') throw unknownFormat(first ?? '', key, this.name);
-    if (outcome === 'wrong-field')
-      throw unreadableField(`${first ?? ''} (${JSON.stringify(second?.slice(0, 40))})`, key, this.name);
-    const hasWritten = outcome !== 'fenced' && outcome !== 'stale';
-    if (replicas !== undefined && hasWritten && reply.replicas < replicas.count)
-      throw this.#tooFew(reply.replicas);
-    return reply.values;
+  async #held(pipeline: string): Promise<{ readonly key: string; readonly held: Held | null }> {
+    const key = this.#calls.keyOf(pipeline, 'offset');
+    const held: Held = await this.#calls.hash(key);
+    return { key, held: Object.keys(held).length === 0 ? null : held };
   }
+}
 
-  async #inTime<T>(client: RedisClient, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    try {
-      return await withDeadline(answerTimeout(this.#options), work, () => {
-        this.#connection.abandon(client);
-        return this.#silent();
-      });
-    } catch (error) {
-      if (this.#connection.isClosed) throw closedError(this.name);
-      const explained = explain(error, this.#endpoint, this.#connection.lastTrouble);
-      // A node that was demoted keeps its connections: only a new one finds the node that took over.
-      if (explained.code === 'OFFSETS_READONLY') this.#connection.abandon(client);
-      throw explained;
-    }
-  }
-
-  #silent(): OffsetsError {
-    return new OffsetsError(
-      'OFFSETS_UNAVAILABLE',
-      `${this.name} did not answer within ${String(answerTimeout(this.#options))} ms.`,
-      `Look at its load, and at the network between. ${goesOn}`,
-    );
-  }
-
-  #tooFew(found: number): OffsetsError {
-    const { count, timeout } = this.#options.replicas ?? { count: 0, timeout: 0 };
-    return new OffsetsError(
-      'OFFSETS_UNAVAILABLE',
-      `${this.name} has it, but only ${String(found)} of ${String(count)} replicas had it within ${String(timeout)} ms.`,
-      `Look at the replication, or ask for fewer in replicas.count. ${goesOn}`,
-    );
-  }
+function mustBeCounter(name: string, value: number): void {
+  invariant(Number.isSafeInteger(value) && value >= 0, `${name} ${String(value)} is no counter`);
 }

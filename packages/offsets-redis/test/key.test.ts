@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { offsetKey } from '../src/key.js';
+import { keyOf } from '../src/key.js';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
@@ -8,13 +8,13 @@ const name = fc.oneof(
 );
 
 it('is readable for ordinary names', () => {
-  expect(offsetKey('strandline', 'shop')).toBe('strandline:{shop}:offset');
+  expect(keyOf('strandline', 'shop', 'offset')).toBe('strandline:{shop}:offset');
 });
 
 it('differs when the pipeline does', () => {
   fc.assert(
     fc.property(name, name, (a, b) => {
-      expect(offsetKey('p', a) === offsetKey('p', b)).toBe(a === b);
+      expect(keyOf('p', a, 'offset') === keyOf('p', b, 'offset')).toBe(a === b);
     }),
   );
 });
@@ -22,7 +22,7 @@ it('differs when the pipeline does', () => {
 it('has the name of the pipeline, and all of it, as its hash tag', () => {
   fc.assert(
     fc.property(name, (pipeline) => {
-      const key = offsetKey('p', pipeline);
+      const key = keyOf('p', pipeline, 'offset');
       const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'));
       expect(decodeURIComponent(tag)).toBe(pipeline);
       expect(key).toBe(`p:{${tag}}:offset`);
