@@ -6,6 +6,7 @@ import {
   type Logger,
   type OffsetStore,
   type OutboxEvent,
+  type Position,
   type RetryPolicy,
   type Source,
 } from '@strandline/core';
@@ -29,6 +30,19 @@ export interface ParkingOptions {
   readonly schedule: { readonly initialDelay: number; readonly maxDelay: number } | null;
   /** Released keys that are worked off at once, beside `concurrency`. Default 4. */
   readonly concurrency: number;
+}
+
+/** What `onReplayStart` is told. */
+export interface ReplayStart {
+  /** The replay's name. */
+  readonly replay: string;
+  /** Events after this position are going to be replayed, … */
+  readonly from: Position;
+  /** … up to this one, inclusive. */
+  readonly to: Position;
+  /** Aborts when the replay is stopped meanwhile. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
 }
 
 interface CommonOptions {
@@ -76,18 +90,28 @@ interface CommonOptions {
   readonly commitInterval?: number;
   /** Milliseconds that handlers in flight get to end when the pipeline stops, default 30,000; then `ctx.signal` aborts. */
   readonly drainTimeout?: number;
+  /**
+   * Awaited before the first event of a new replay is handled, so that a projection can empty itself; not when a replay
+   * that was interrupted goes on. Called again when the process ends before anything of the replay was saved. When it
+   * throws, the replay does not start.
+   */
+  onReplayStart?(start: ReplayStart): unknown;
   /** A pino logger, or anything with its methods. Default: pino to stderr, its level from LOG_LEVEL or info. */
   readonly log?: Logger;
 }
 
 export interface PipelineOptions extends CommonOptions {
   readonly batch?: undefined;
+  /** Further handlers, by the names by which a replay chooses one. */
+  readonly handlers?: Readonly<Record<string, Handler>>;
   handle(event: OutboxEvent, ctx: HandlerContext): unknown;
 }
 
 export interface BatchPipelineOptions extends CommonOptions {
   /** Hands over up to `max` consecutive events of one key at a time. */
   readonly batch: { readonly max: number };
+  /** Further handlers, by the names by which a replay chooses one. */
+  readonly handlers?: Readonly<Record<string, BatchHandler>>;
   handle(events: readonly OutboxEvent[], ctx: HandlerContext): unknown;
 }
 
@@ -111,6 +135,8 @@ export interface PipelineConfig {
   readonly log: Logger | undefined;
   readonly batch: { readonly max: number } | undefined;
   readonly handle: Handler | BatchHandler;
+  readonly handlers: Readonly<Record<string, Handler | BatchHandler>>;
+  readonly onReplayStart: ((start: ReplayStart) => unknown) | undefined;
 }
 
 /** setTimeout takes no more. */
@@ -158,13 +184,18 @@ const parkingSchema = z.strictObject({
   concurrency: count.max(1_000).default(DEFAULT_PARKING.concurrency),
 });
 
+/** Of a pipeline, or of a replay: both name an offset. */
+export const pipelineName = z
+  .string('must name the pipeline')
+  .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _');
+
+const functionOf = z.custom<Handler>((value) => typeof value === 'function', 'must be a function');
+
 const DEFAULT_WINDOW = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
 const schema = z
   .strictObject({
-    name: z
-      .string('must name the pipeline')
-      .regex(/^[a-z0-9][a-z0-9_-]{0,49}$/, 'must be 1 to 50 of a-z, 0-9, - and _'),
+    name: pipelineName,
     source: z.custom<Source>(
       (value) => hasMethods(value, ['open']),
       'must be a source, such as postgres({ … })',
@@ -201,7 +232,9 @@ const schema = z
       )
       .optional(),
     batch: z.strictObject({ max: count.max(100_000) }).optional(),
-    handle: z.custom<Handler>((value) => typeof value === 'function', 'must be a function'),
+    handle: functionOf,
+    handlers: z.record(z.string(), functionOf).default({}),
+    onReplayStart: functionOf.optional(),
   })
   .refine((config) => config.deadLetters !== undefined || (config.onFailure ?? 'halt') === 'halt', {
     path: ['onFailure'],
@@ -226,7 +259,8 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
   const onFailure = rest.onFailure ?? (deadLetters === undefined ? 'halt' : 'park');
   // Called as a method of the user's object: `this` works in it.
   const handle = options.handle.bind(options) as Handler;
-  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle });
+  const onReplayStart = options.onReplayStart?.bind(options);
+  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle, onReplayStart });
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 import type { Executor, Logger, Strand } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
 import { TurnContext } from './handler-context.js';
@@ -47,12 +48,22 @@ export interface StuckTurn {
   readonly age: number;
 }
 
+/** A handler that was called and has not ended. */
+export interface RunningTurn {
+  readonly strand: Strand;
+  /** Of this turn and no other. */
+  readonly context: TurnContext;
+  /** It takes longer than `handlerTimeout`. */
+  readonly stuck: boolean;
+}
+
 export interface DispatcherOptions {
   readonly executor: Executor;
   readonly config: PipelineConfig;
   /** The handler of the config, or what watches it. */
   readonly handle: Handler | BatchHandler;
   readonly term: Term;
+  readonly doubt: Doubt;
   readonly log: Logger;
   /** No retry can help: somebody must say what becomes of the strand. Without anybody it halts. */
   readonly exhausted?: (strand: Strand, error: unknown) => void;
@@ -95,7 +106,7 @@ export class Dispatcher {
   pump(): void {
     if (this.#yielded) return;
     if (this.#sliceStart === 0) this.#openSlice();
-    while (this.#taking) {
+    while (this.#taking && !this.#options.doubt.inDoubt) {
       const strand = this.#executor.take();
       if (strand === null) break;
       this.#run(strand);
@@ -140,6 +151,12 @@ export class Dispatcher {
   /** The keys whose handlers are running. */
   runningKeys(): string[] {
     return [...this.#busy].map((slot) => slot.strand?.key ?? '');
+  }
+
+  /** The turns in flight, longest-running first: a set keeps the order in which they began. */
+  *turns(): Generator<RunningTurn> {
+    for (const { strand, ctx, stuckAt } of this.#busy)
+      if (strand !== null && ctx !== null) yield { strand, context: ctx, stuck: !Number.isNaN(stuckAt) };
   }
 
   /** The turns that take too long, oldest first. */

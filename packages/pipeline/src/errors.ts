@@ -5,12 +5,40 @@ export type PipelineErrorCode =
   | 'PIPELINE_CONFIG'
   /** `start()` on a pipeline that was started or stopped before, or asking for dead letters after `stop()`. */
   | 'PIPELINE_STATE'
+  /** The offset can't be changed while the pipeline runs somewhere. */
+  | 'PIPELINE_RUNNING'
+  /** There is no offset, or none that was replaced. */
+  | 'PIPELINE_NO_OFFSET'
+  /** The offset was changed by somebody else between looking and doing. */
+  | 'PIPELINE_OFFSET_MOVED'
+  /** A position that the log no longer reaches, or not yet. */
+  | 'PIPELINE_POSITION'
+  /** A text that is no exported offset of this pipeline. */
+  | 'PIPELINE_IMPORT'
+  /** A bookmark's name can't be, or is in use. */
+  | 'PIPELINE_BOOKMARK'
   /** Asked of a batch what only an event has. */
   | 'PIPELINE_BATCH'
   /** The reason of a signal: the handler takes longer than `handlerTimeout`. */
   | 'HANDLER_TIMEOUT'
   /** The process ended while the handler of this event ran, again and again. */
-  | 'HANDLER_CRASH';
+  | 'HANDLER_CRASH'
+  /** Wrong options of a replay or a tail. */
+  | 'REPLAY_CONFIG'
+  /** There is no bookmark by that name. */
+  | 'REPLAY_BOOKMARK'
+  /** The end of a replay lies before its start, or ahead of the log. */
+  | 'REPLAY_RANGE'
+  /** An interrupted replay of that name is about something else. */
+  | 'REPLAY_UNFINISHED'
+  /** The offset by that name is a pipeline's, not a replay's. */
+  | 'REPLAY_NAME'
+  /** A replay of that name runs already, or another process has gone on with it. */
+  | 'REPLAY_TAKEN'
+  /** `onReplayStart` has failed: nothing was replayed. */
+  | 'REPLAY_HOOK'
+  /** A handler failed for good: the replay has stopped there. */
+  | 'REPLAY_FAILED';
 
 export class PipelineError extends StrandlineError<PipelineErrorCode> {
   override readonly name = 'PipelineError';

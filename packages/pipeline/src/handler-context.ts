@@ -37,6 +37,10 @@ export class TurnContext implements HandlerContext {
     return this.#term.pipeline;
   }
 
+  get replay(): boolean {
+    return this.#term.eventsOf !== this.#term.pipeline;
+  }
+
   get settledBefore(): string | null {
     return this.#term.settledBefore;
   }
@@ -51,7 +55,7 @@ export class TurnContext implements HandlerContext {
   }
 
   idempotencyKeyOf(event: OutboxEvent): string {
-    return idempotencyKey(this.#term.pipeline, event);
+    return idempotencyKey(this.#term.eventsOf, event);
   }
 
   get log(): Logger {

@@ -10,6 +10,7 @@ import {
   type Strand,
 } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { LettersAtHand } from './letters-at-hand.js';
 import { Parking } from './parking.js';
@@ -39,6 +40,7 @@ export interface LetterRoomOptions {
   readonly watermark: string;
   readonly compare: (a: string, b: string) => number;
   readonly term: Term;
+  readonly doubt: Doubt;
   readonly log: Logger;
   /** How many of the events that were settled are saved. */
   readonly savedSettled: () => number;
@@ -87,6 +89,7 @@ export class LetterRoom {
       ...common,
       compare,
       term,
+      doubt: options.doubt,
       parking: this.#parking,
       suspects: this.#suspects,
       savedSettled: options.savedSettled,

@@ -1,5 +1,6 @@
 import { nextDelay, type DeadLetter, type Failure, type Logger } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
 import { TurnContext } from './handler-context.js';
@@ -12,6 +13,7 @@ export interface LetterTurnsOptions {
   readonly config: PipelineConfig;
   readonly suspects: Suspects;
   readonly term: Term;
+  readonly doubt: Doubt;
   readonly log: Logger;
   /** Aborts when no further attempt may start. */
   readonly closing: AbortSignal;
@@ -38,6 +40,7 @@ export class LetterTurns {
     const before = letter.failure?.attempts ?? 0;
     let firstFailedAt = NaN;
     for (let attempt = 1; ; attempt += 1) {
+      await this.#options.doubt.over(closing);
       if (closing.aborted) return 'stopped';
       const ctx = new TurnContext(letter.event, attempt, term);
       try {

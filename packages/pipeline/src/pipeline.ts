@@ -1,5 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OwnershipLostError, StrandlineError, type Logger, type SourceStream } from '@strandline/core';
+import {
+  OwnershipLostError,
+  StrandlineError,
+  type Bookmark,
+  type Logger,
+  type OffsetStore,
+  type OutboxEvent,
+  type Source,
+  type SourceStream,
+} from '@strandline/core';
 import pino from 'pino';
 import {
   parsePipelineOptions,
@@ -10,7 +19,15 @@ import {
 import { NamedDesk, type PipelineDesk } from './desk.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
+import { InstanceReporter } from './instance-reporter.js';
 import type { ClaimedLetters } from './letter-room.js';
+import { Observer } from './observer.js';
+import type { ReplayOptions } from './replay/options.js';
+import type { Replay } from './replay/replay.js';
+import { Replays } from './replay/replays.js';
+import { tail, type TailOptions } from './replay/tail.js';
+import { NamedBookmarkDesk, type BookmarkDesk } from './operator/bookmark-desk.js';
+import { NamedOffsetDesk, type OffsetDesk } from './operator/offset-desk.js';
 import { Run } from './run.js';
 import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
 
@@ -20,6 +37,9 @@ const LONGEST_REOPEN_DELAY = 10_000;
 /** A source, an offset store and a handler, composed. Runs at most once: define another to run again. */
 export interface Pipeline extends AsyncDisposable {
   readonly name: string;
+  /** What it reads, and where it saves its offset, for whoever looks at it from outside. `stop` closes the latter. */
+  readonly source: Source;
+  readonly offsets: OffsetStore;
   /**
    * Resolves when events are being handed out, or when another process owns the pipeline and this one stands
    * by. Rejects with a StrandlineError when the pipeline can't start.
@@ -38,8 +58,28 @@ export interface Pipeline extends AsyncDisposable {
    */
   readonly finished: Promise<void>;
   status(): PipelineStatus;
+  /**
+   * Handles a part of the log again, beside whoever runs the pipeline, which need not run here: in order per key, keys in
+   * parallel, under a name and an offset of its own. The pipeline's own offset and dead letters stay as they are. An
+   * interrupted replay goes on when the same is asked for again. Resolves when it is running; it ends with the pipeline.
+   *
+   * Throws `REPLAY_CONFIG`, `REPLAY_BOOKMARK`, `REPLAY_RANGE`, `REPLAY_UNFINISHED`, `REPLAY_NAME`, `REPLAY_TAKEN`,
+   * `REPLAY_HOOK`, and what source and offset store throw, when the log does not reach back that far for instance.
+   */
+  replay(options: ReplayOptions): Promise<Replay>;
+  /**
+   * Committed events in commit order, as they come, from any place of the log, without touching anything. It ends with
+   * its signal and with the pipeline. Throws `REPLAY_CONFIG`, `REPLAY_BOOKMARK`, and what the source throws.
+   */
+  tail(options?: TailOptions): AsyncIterable<OutboxEvent>;
   /** What could not be handled, for an operator; null without `deadLetters`. Closed when the pipeline stops. */
   readonly deadLetters: PipelineDesk | null;
+  /** Where the pipeline stands, for an operator to look at and to change while it does not run. Closed like `offsets`. */
+  readonly offset: OffsetDesk;
+  /** Named positions of the log, to replay from or to go back to. Closed like `offsets`. */
+  readonly bookmarks: BookmarkDesk;
+  /** Makes a bookmark of where the log ends now: short for `bookmarks.create(name)`. */
+  bookmark(name: string): Promise<Bookmark>;
 }
 
 /** Composes a pipeline; throws `PIPELINE_CONFIG` for wrong options. */
@@ -55,11 +95,20 @@ interface Opened {
 
 class RunningPipeline implements Pipeline {
   readonly deadLetters: NamedDesk | null;
+  readonly offset: OffsetDesk;
+  readonly bookmarks: BookmarkDesk;
   readonly #config: PipelineConfig;
   readonly #log: Logger;
   readonly #stopping = new AbortController();
+  readonly #reporter: InstanceReporter;
+  readonly #observer = new Observer();
+  readonly #replays: Replays;
   #state: PipelineState = 'idle';
   #run: Run | null = null;
+  /** The run is a term of ownership that has not ended. */
+  #owning = false;
+  /** What the pipeline has stopped with. */
+  #failure: unknown = null;
   #main: Promise<void> | null = null;
   #started: (() => void) | null = null;
   #seenWorking = false;
@@ -71,18 +120,54 @@ class RunningPipeline implements Pipeline {
       config.deadLetters === undefined ? null : new NamedDesk(config.name, config.deadLetters);
     const log = config.log ?? defaultLogger();
     this.#log = log.child({ pipeline: config.name });
+    this.#replays = new Replays(config, this.#log);
+    const { name, source, offsets } = config;
+    const parts = { name, source, offsets, signal: this.#stopping.signal, log: this.#log };
+    const desk = { ...parts, state: () => this.#state };
+    this.offset = new NamedOffsetDesk(desk);
+    this.bookmarks = new NamedBookmarkDesk(desk);
+    this.#reporter = new InstanceReporter({
+      register: config.offsets.instances,
+      pipeline: config.name,
+      log: this.#log,
+      look: () => ({
+        state: this.#state,
+        epoch: this.#run?.stream.offset.epoch ?? null,
+        details: this.#observer.look(this.#owning ? this.#run : null, this.#failure),
+      }),
+    });
   }
 
   get name(): string {
     return this.#config.name;
   }
 
+  get source(): Source {
+    return this.#config.source;
+  }
+
+  get offsets(): OffsetStore {
+    return this.#config.offsets;
+  }
+
   get finished(): Promise<void> {
     return this.#end.promise;
   }
 
+  bookmark(name: string): Promise<Bookmark> {
+    return this.bookmarks.create(name);
+  }
+
   status(): PipelineStatus {
     return statusOf(this.name, this.#state, this.#run);
+  }
+
+  async replay(options: ReplayOptions): Promise<Replay> {
+    return this.#replays.start(options);
+  }
+
+  tail(options: TailOptions = {}): AsyncIterable<OutboxEvent> {
+    return tail(options, this.#config, this.#stopping.signal, this.#log);
   }
 
   async start(): Promise<void> {
@@ -94,6 +179,7 @@ class RunningPipeline implements Pipeline {
       );
     }
     this.#become('starting');
+    this.#reporter.start();
     const started = new Promise<void>((resolve) => {
       this.#started = resolve;
     });
@@ -110,15 +196,18 @@ class RunningPipeline implements Pipeline {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    const insideReplay = this.#replays.insideHandler;
+    void this.#replays.close();
     if (this.#state === 'idle') {
       this.#become('stopped');
-      await this.#closeStores();
-      this.#end.resolve();
+      const closed = this.#closeStores().then(this.#end.resolve);
+      if (insideReplay) closed.catch(this.#end.reject);
+      else await closed;
       return;
     }
     this.#become('stopping');
     this.#run?.stop();
-    if (this.#run?.insideHandler === true) return;
+    if (insideReplay || this.#run?.insideHandler === true) return;
     // How it ended is for `start` and `finished` to tell.
     await this.#main?.catch(() => undefined);
   }
@@ -138,16 +227,19 @@ class RunningPipeline implements Pipeline {
       this.#become('stopped');
       this.#log.info({}, 'stopped');
     } catch (error) {
+      this.#failure = error;
       this.#become('failed');
       this.#log.error({ err: errorFields(error) }, 'stopped by an error');
       throw error;
     } finally {
+      await this.#reporter.end(this.#state === 'failed' ? 'failed' : 'left');
       await this.#closeStores();
     }
   }
 
   async #closeStores(): Promise<void> {
     const { offsets, deadLetters } = this.#config;
+    await this.#replays.close();
     await offsets.close();
     await this.deadLetters?.close();
     await deadLetters?.close();
@@ -156,6 +248,7 @@ class RunningPipeline implements Pipeline {
   async #runOnce({ stream, claimed }: Opened): Promise<void> {
     const run = new Run({ config: this.#config, stream, claimed, log: this.#log });
     this.#run = run;
+    this.#owning = true;
     this.#become('running');
     this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
     this.#sawWorking();
@@ -165,6 +258,8 @@ class RunningPipeline implements Pipeline {
     } catch (error) {
       if (!(error instanceof OwnershipLostError)) throw error;
       this.#log.warn({ err: errorFields(error) }, 'lost the ownership of the pipeline');
+    } finally {
+      this.#owning = false;
     }
   }
 
@@ -236,6 +331,7 @@ class RunningPipeline implements Pipeline {
     if (final) return;
     this.#state =
       this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
+    this.#reporter.changed();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DeadLetter, DeadLetterStore, Executor, Failure, LetterFence, Logger } from '@strandline/core';
 import type { PipelineConfig } from './config.js';
+import type { Doubt } from './doubt.js';
 import { HandledLetters } from './handled-letters.js';
 import { LetterTurns } from './letter-turns.js';
 import type { LettersAtHand } from './letters-at-hand.js';
@@ -27,6 +28,7 @@ export interface ReleaserOptions {
   /** Orders two positions of the log. */
   readonly compare: (a: string, b: string) => number;
   readonly term: Term;
+  readonly doubt: Doubt;
   readonly log: Logger;
   /** How many of the events that were settled are saved. */
   readonly savedSettled: () => number;
@@ -63,8 +65,8 @@ export class Releaser {
 
   constructor(options: ReleaserOptions) {
     this.#options = options;
-    const { config, suspects, term, log } = options;
-    this.#turns = new LetterTurns({ config, suspects, term, log, closing: this.#closing.signal });
+    const { config, suspects, term, doubt, log } = options;
+    this.#turns = new LetterTurns({ config, suspects, term, doubt, log, closing: this.#closing.signal });
   }
 
   start(): void {

@@ -5,13 +5,16 @@ import {
   type OutboxEvent,
   type SourceBatch,
   type SourceStream,
+  type Strand,
 } from '@strandline/core';
 import { AlreadySettled } from './already-settled.js';
 import { CommitLoop } from './commit-loop.js';
 import type { PipelineConfig } from './config.js';
-import { Dispatcher, type StuckTurn } from './dispatcher.js';
+import { Doubt } from './doubt.js';
+import { Dispatcher, type DispatcherOptions, type RunningTurn, type StuckTurn } from './dispatcher.js';
 import { LetterRoom, type ClaimedLetters } from './letter-room.js';
 import { Term } from './term.js';
+import { within } from './within.js';
 
 /**
  * Places of the window that must be free before admission goes on: it saves a wake-up per event. Small beside
@@ -48,6 +51,16 @@ export interface RunOptions {
   readonly log: Logger;
   /** What the dead-letter table said when it was claimed; null without one. */
   readonly claimed: ClaimedLetters | null;
+  /** Of a replay. */
+  readonly replay?: ReplayedRun;
+}
+
+/** What a replay's run does otherwise than a live one. */
+export interface ReplayedRun {
+  /** The pipeline whose events these are. */
+  readonly of: string;
+  /** The first event that fails for good ends the run, with what this makes of it. */
+  failed(strand: Strand, error: unknown): Error;
 }
 
 /**
@@ -61,6 +74,7 @@ export class Run {
   readonly letters: LetterRoom | null;
   readonly #dispatcher: Dispatcher;
   readonly #term: Term;
+  readonly #doubt = new Doubt();
   /** The newest event that was admitted: when nothing waits, all that committed before it is settled. */
   #newest: OutboxEvent | null = null;
   readonly #settledBefore: AlreadySettled;
@@ -98,7 +112,7 @@ export class Run {
       retry: config.retry,
       random: Math.random,
     });
-    this.#term = new Term(config, log);
+    this.#term = new Term(config, log, options.replay?.of);
     const letters = this.#openLetters();
     this.letters = letters;
     this.#dispatcher = new Dispatcher({
@@ -106,14 +120,9 @@ export class Run {
       config,
       handle: letters?.handler() ?? config.handle,
       term: this.#term,
+      doubt: this.#doubt,
       log,
-      ...(letters === null
-        ? {}
-        : {
-            exhausted: (strand, error) => {
-              letters.exhausted(strand, error);
-            },
-          }),
+      ...this.#whenExhausted(),
       settled: () => {
         this.#onSettled();
       },
@@ -124,7 +133,7 @@ export class Run {
       offset,
       identity: () => stream.identity,
       completed: () => this.#settledBefore.joinedTo(this.executor.completed()),
-      settledBefore: () => (this.executor.oldest ?? this.#newest)?.transaction.commitTime ?? null,
+      settledBefore: () => this.settledBefore,
       log,
       saved: (watermark, settledBefore) => {
         this.#term.settledBefore = settledBefore;
@@ -147,6 +156,16 @@ export class Run {
 
   get paused(): PauseReason | null {
     return this.#paused;
+  }
+
+  /** What committed before this time is settled, by the outbox's clock; null while it isn't known. */
+  get settledBefore(): string | null {
+    return (this.executor.oldest ?? this.#newest)?.transaction.commitTime ?? null;
+  }
+
+  /** The turns in flight, longest-running first. */
+  turns(): Iterable<RunningTurn> {
+    return this.#dispatcher.turns();
   }
 
   /** Whether the caller is a handler, before its first await. */
@@ -172,6 +191,10 @@ export class Run {
     lost.addEventListener('abort', onLost);
     // It may have been lost between opening and here.
     if (lost.aborted) onLost();
+    this.stream.onDoubt?.((inDoubt) => {
+      this.#doubt.set(inDoubt);
+      if (!inDoubt) this.#dispatcher.pump();
+    });
     this.commits.start();
     this.letters?.start();
     try {
@@ -295,6 +318,26 @@ export class Run {
     this.#look();
   }
 
+  /** What becomes of a strand that no retry could help; nothing is said for one that halts. */
+  #whenExhausted(): Pick<DispatcherOptions, 'exhausted'> {
+    const { letters } = this;
+    if (letters !== null) {
+      return {
+        exhausted: (strand, error) => {
+          letters.exhausted(strand, error);
+        },
+      };
+    }
+    const { replay } = this.#options;
+    if (replay === undefined) return {};
+    return {
+      exhausted: (strand, error) => {
+        this.executor.halt(strand);
+        this.#endWith(replay.failed(strand, error));
+      },
+    };
+  }
+
   #openLetters(): LetterRoom | null {
     const { config, stream, log, claimed } = this.#options;
     if (claimed === null) return null;
@@ -305,6 +348,7 @@ export class Run {
       watermark: stream.offset.watermark,
       compare: (a, b) => stream.compare(a, b),
       term: this.#term,
+      doubt: this.#doubt,
       log,
       savedSettled: () => this.commits.savedSettled,
       changed: () => {
@@ -366,7 +410,9 @@ export class Run {
 
   async #finish(): Promise<void> {
     const { config } = this.#options;
-    // After a fault of the log what was admitted before it is still delivered: `#endWith` was not called then.
+    // After a fault of the log what was admitted before it is still delivered: `#endWith` was not called then. Not so
+    // when the log may be another owner's.
+    if (this.#doubt.inDoubt) this.#stopTaking();
     this.#dispatcher.pump();
     let idle = await within(config.drainTimeout, this.#idle());
     if (!idle) {
@@ -418,15 +464,4 @@ export class Run {
   get stuck(): readonly StuckTurn[] {
     return this.#dispatcher.stuck();
   }
-}
-
-/** Whether the promise resolved in time. */
-async function within(milliseconds: number, promise: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  const inTime = await Promise.race([promise.then(() => true as const), late]);
-  clearTimeout(timer);
-  return inTime;
 }

@@ -2,6 +2,7 @@ import { PermanentError, type Executor, type HandlerContext, type RetryPolicy } 
 import { describe, expect, it } from 'vitest';
 import { parsePipelineOptions, type BatchHandler, type Handler } from '../src/config.js';
 import { Dispatcher } from '../src/dispatcher.js';
+import { Doubt } from '../src/doubt.js';
 import { Term } from '../src/term.js';
 import {
   event,
@@ -25,6 +26,7 @@ interface Batched {
 
 class Setup {
   readonly kept = keptLog();
+  readonly doubt = new Doubt();
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
   settledCalls = 0;
@@ -44,6 +46,7 @@ class Setup {
       executor: this.executor,
       config,
       term: new Term(config, this.kept.log),
+      doubt: this.doubt,
       log: this.kept.log,
       settled: () => {
         this.settledCalls += 1;

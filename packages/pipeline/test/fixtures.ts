@@ -1,11 +1,15 @@
 import {
   Executor,
+  type BookmarkStore,
   type CommitResult,
+  type InstanceRegister,
+  type InstanceReport,
   type Logger,
   type Offset,
   type OffsetStore,
   type OutboxEvent,
   type RetryPolicy,
+  type ReplacedOffset,
   type Source,
 } from '@strandline/core';
 import { expect } from 'vitest';
@@ -90,9 +94,47 @@ export function keptLog(): {
   return { log: logger({}), lines, said: (text) => lines.filter(({ message }) => message.includes(text)) };
 }
 
+/** A register that keeps every report, and forgets none. */
+export class FakeInstances implements InstanceRegister {
+  /** What was reported, oldest first. */
+  readonly reports: InstanceReport[] = [];
+  readonly ttls: number[] = [];
+  readonly left: string[] = [];
+  /** Answers a report or a leave. The default takes it at once. */
+  answer: () => Promise<void> = () => Promise.resolve();
+
+  report(_pipeline: string, report: InstanceReport, ttl: number): Promise<void> {
+    this.reports.push(report);
+    this.ttls.push(ttl);
+    return this.answer();
+  }
+
+  leave(_pipeline: string, id: string): Promise<void> {
+    this.left.push(id);
+    return this.answer();
+  }
+
+  list(): Promise<readonly InstanceReport[]> {
+    return Promise.resolve(this.reports);
+  }
+
+  get states(): string[] {
+    return this.reports.map(({ state }) => state);
+  }
+}
+
+const noBookmarks: BookmarkStore = {
+  list: () => Promise.resolve([]),
+  get: () => Promise.resolve(null),
+  create: () => Promise.reject(new Error('this test makes no bookmark')),
+  delete: () => Promise.resolve(false),
+};
+
 /** An offset store whose answers the test gives. */
 export class FakeStore implements OffsetStore {
   readonly name = 'fake';
+  readonly instances = new FakeInstances();
+  readonly bookmarks = noBookmarks;
   /** What was asked to be saved, oldest first. */
   readonly commits: Offset[] = [];
   /** How many commits were under way at once, at most. */
@@ -127,6 +169,12 @@ export class FakeStore implements OffsetStore {
     }
   }
 
+  replace: OffsetStore['replace'] = () => Promise.reject(new Error('this test replaces no offset'));
+
+  replaced(): Promise<ReplacedOffset | null> {
+    return Promise.resolve(null);
+  }
+
   close(): Promise<void> {
     this.closed += 1;
     return Promise.resolve();
@@ -143,6 +191,8 @@ export class FakeStore implements OffsetStore {
 export const noSource: Source = {
   name: 'none',
   open: () => Promise.reject(new Error('this test opens no source')),
+  reader: () => Promise.reject(new Error('this test opens no reader')),
+  inspect: () => Promise.reject(new Error('this test inspects no source')),
 };
 
 export function pipelineConfig(overrides: Partial<PipelineOptions> = {}): PipelineConfig {

@@ -14,6 +14,19 @@ function contextOf(
   return new TurnContext({ ...event('k', 1), ...of }, attempt, term);
 }
 
+describe('ctx.replay', () => {
+  it('is false for the live pipeline', () => {
+    expect(contextOf({}).replay).toBe(false);
+  });
+
+  it('is true in a replay, whose events keep the name that the live pipeline gives them', () => {
+    const term = new Term({ name: 'shop-replay', batch: undefined }, keptLog().log, 'shop');
+    const ctx = new TurnContext(event('k', 1), 1, term);
+    expect(ctx).toMatchObject({ replay: true, pipeline: 'shop-replay' });
+    expect(ctx.idempotencyKey).toBe('shop/public.outbox/1');
+  });
+});
+
 describe('ctx.idempotencyKey', () => {
   it('names pipeline, table and event, and not the attempt', () => {
     expect(contextOf({ id: '42', position: 'p1' }).idempotencyKey).toBe('shop/public.outbox/42');

@@ -481,6 +481,35 @@ describe('the loss of ownership', () => {
     },
   );
 
+  it('that is in doubt starts no handler, and goes on when it is sure again', async () => {
+    const slow = gate();
+    const setup = new Setup(({ id }) => (id === '1' ? slow.promise : undefined), { concurrency: 2 });
+    setup.stream.give([event('a', 1), event('a', 2)], 2);
+    await until('the first one runs', () => setup.seen.length === 1);
+    setup.stream.doubt(true);
+    setup.stream.give([event('b', 3)], 3);
+    slow.open();
+    await until('the first one is settled', () => setup.run.executor.settled === 1);
+    await until('b is admitted', () => setup.run.executor.unsettled === 2);
+    await turn();
+    expect(setup.seen).toEqual(['1']);
+    setup.stream.doubt(false);
+    await until('all is settled', () => setup.run.executor.settled === 3);
+    setup.run.stop();
+    await setup.over;
+    expect(setup.ended).toBeNull();
+  });
+
+  it('that is in doubt when the log fails handles nothing more', async () => {
+    const setup = new Setup(() => undefined);
+    setup.stream.doubt(true);
+    setup.stream.give([event('a', 1)], 1);
+    setup.stream.fail(failure);
+    await setup.over;
+    expect(setup.ended).toBe(failure);
+    expect(setup.seen).toEqual([]);
+  });
+
   it('that the source tells counts at once, also while the window is full and nothing is read', async () => {
     const held = gate<HandlerContext>();
     const end = gate();

@@ -18,6 +18,8 @@ export class ScriptedStream implements SourceStream {
   /** How many batches were asked for: one more than were handed over while the reader waits. */
   asked = 0;
   closed = 0;
+  /** Says that the log may be another owner's, or is this one's. */
+  doubt: (inDoubt: boolean) => void = () => undefined;
   readonly #loss = new AbortController();
   readonly #queue: (SourceBatch | { readonly error: unknown } | 'end')[] = [];
   #wake: (() => void) | null = null;
@@ -26,6 +28,10 @@ export class ScriptedStream implements SourceStream {
 
   get identity(): SourceIdentity {
     return this.offset.identity;
+  }
+
+  onDoubt(listener: (inDoubt: boolean) => void): void {
+    this.doubt = listener;
   }
 
   /** Hands over events; `passed` defaults to the position behind the last of them. */
@@ -107,5 +113,13 @@ export class ScriptedSource implements Source {
     this.opened += 1;
     if (opening === undefined) throw new Error('this test opens no source');
     return opening(request);
+  }
+
+  reader(): Promise<never> {
+    return Promise.reject(new Error('this test opens no reader'));
+  }
+
+  inspect(): Promise<never> {
+    return Promise.reject(new Error('this test inspects no source'));
   }
 }
