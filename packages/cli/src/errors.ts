@@ -16,8 +16,10 @@ export type CliErrorCode =
   | 'CLI_CONFIRMATION'
   /** Somebody was asked and did not say yes. */
   | 'CLI_CANCELLED'
-  /** There is no letter by that number, or none of that key. */
-  | 'CLI_NOTHING_FOUND';
+  /** There is no letter by that number or of that key, or no bookmark by that name. */
+  | 'CLI_NOTHING_FOUND'
+  /** A file to import can't be read. */
+  | 'CLI_FILE';
 
 export class CliError extends StrandlineError<CliErrorCode> {
   override readonly name = 'CliError';

@@ -9,4 +9,6 @@ export const exitCodes = Object.freeze({
   fault: 1,
   /** Wrong arguments or a wrong config: a restart does not help. What shells and getopt programs answer, too. */
   usage: 2,
+  /** A replay was interrupted, and saved how far it came: the same command goes on. */
+  interrupted: 3,
 });

@@ -1,15 +1,4 @@
-/** `scheme://user:password@`; up to the last `@`, since a password may hold one that is not encoded. */
-const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'`]*@/gi;
-/** `password=…` as in libpq's connection strings, `password: '…'` as in a printed object. */
-const ASSIGNED = /(\bpassword["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&}]+)/gi;
-
-/**
- * A text that somebody else's code wrote, fit for a terminal and a log: without what looks like a credential.
- * Our own errors promise that by themselves.
- */
-export function withoutCredentials(text: string): string {
-  return text.replaceAll(CREDENTIALS, '$1***@').replaceAll(ASSIGNED, '$1***');
-}
+import { withoutCredentials } from '@strandline/core';
 
 /**
  * What somebody else's error says, in one line. The lines after the first may quote the source of a config or

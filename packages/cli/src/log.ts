@@ -21,6 +21,12 @@ export function isVerbose(level: LogLevel): boolean {
   return level === 'debug' || level === 'trace';
 }
 
+/** Unless LOG_LEVEL says otherwise. The loggers of pipelines are made inside the config: the environment is what they see. */
+export function logFrom(level: LogLevel): void {
+  const asked = process.env['LOG_LEVEL'] ?? '';
+  if (asked === '') process.env['LOG_LEVEL'] = level;
+}
+
 /** JSON lines to stderr, written before the call returns: the last ones are the ones that matter. */
 export function createLog(level: LogLevel): pino.Logger {
   return pino({ name: 'strandline', level }, pino.destination({ fd: 2, sync: true }));

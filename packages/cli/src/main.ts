@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { addBookmark } from './bookmarks/command.js';
 import { run } from './commands/run.js';
 import { addDeadLetters } from './dead-letters/command.js';
+import { addDoctor } from './doctor/command.js';
 import { exitCodes } from './exit-codes.js';
 import { configNames } from './find-config.js';
 import { defaultLevel, parseLevel, type LogLevel } from './log.js';
+import { addOffsets } from './offsets/command.js';
+import { addStatus } from './status/command.js';
+import { addReplay } from './replay/command.js';
 import type { Streams } from './streams.js';
+import { addTail } from './tail/command.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -75,7 +81,13 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
         }),
       );
     });
+  addStatus(program, streams, ended);
+  addDoctor(program, streams, ended);
   addDeadLetters(program, streams, ended);
+  addOffsets(program, streams, ended);
+  addBookmark(program, streams, ended);
+  addReplay(program, streams, ended);
+  addTail(program, streams, ended);
   return program;
 }
 

@@ -1,4 +1,5 @@
-import { firstLineOf, framesOf, withoutCredentials } from './foreign-text.js';
+import { withoutCredentials } from '@strandline/core';
+import { firstLineOf, framesOf } from './foreign-text.js';
 
 /** Causes nest; a circle of them must not print for ever. */
 const DEEPEST_CAUSE = 5;

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
+import { npmGone } from './npm-parent.js';
 
 /**
  * Milliseconds in which a repeated signal counts as the same one: Ctrl-C reaches the whole process group, and
@@ -20,6 +21,11 @@ const thisProcess: Host = {
   exit: (code) => process.exit(code),
   now: () => performance.now(),
 };
+
+/** Aborts when the command shall end: by a signal, or since the npm that runs it is gone. */
+export function untilStopped(): AbortSignal {
+  return AbortSignal.any([stopSignal(), npmGone()].filter((signal) => signal !== undefined));
+}
 
 /**
  * Aborts at the first SIGTERM or SIGINT, with the signal's name as the reason. The second one ends the process

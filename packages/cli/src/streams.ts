@@ -9,6 +9,11 @@ export interface Streams {
 }
 
 export interface Output {
+  /** A terminal: what was written can be drawn anew. */
+  readonly isTTY?: boolean;
+  /** The width of a terminal. */
+  readonly columns?: number;
+  readonly rows?: number;
   /** @param done is called when the text is on its way, or with the reason why it can't be */
   write(text: string, done?: (error?: Error | null) => void): unknown;
   /** What a write is told by its `done` comes here, too. */

@@ -24,16 +24,20 @@ describe('the command', () => {
     expect(await strandline('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  test.each([[['--help']], [['help']], [['run', '--help']], [['help', 'run']]])(
-    '%j prints the usage and the exit codes to stdout',
-    async (args) => {
-      const { exitCode, stdout, stderr } = await strandline(...args);
-      expect(exitCode).toBe(0);
-      expect(stderr).toBe('');
-      expect(stdout).toMatch(/^Usage: strandline /);
-      expect(stdout).toContain('wrong arguments, or a wrong config');
-    },
-  );
+  test.each([
+    [['--help']],
+    [['help']],
+    [['run', '--help']],
+    [['help', 'run']],
+    [['status', '--help']],
+    [['doctor', '--help']],
+  ])('%j prints the usage and the exit codes to stdout', async (args) => {
+    const { exitCode, stdout, stderr } = await strandline(...args);
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^Usage: strandline /);
+    expect(stdout).toContain('wrong arguments, or a wrong config');
+  });
 
   test('the help of run names every config that is looked for, and every option', async () => {
     const { stdout } = await strandline('run', '--help');

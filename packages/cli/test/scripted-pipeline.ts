@@ -1,3 +1,4 @@
+import type { OffsetStore, Source } from '@strandline/core';
 import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
 
 /** A pipeline whose start and end the test decides, and that writes down what is done to it. */
@@ -5,13 +6,22 @@ export class ScriptedPipeline implements Pipeline {
   readonly name: string;
   readonly calls: string[] = [];
   readonly deadLetters = null;
+  readonly source!: Source;
+  readonly offsets!: OffsetStore;
+  readonly offset!: Pipeline['offset'];
+  readonly bookmarks!: Pipeline['bookmarks'];
   readonly finished: Promise<void>;
   state: PipelineStatus['state'] = 'idle';
   readonly #finished: PromiseWithResolvers;
   readonly #started = withResolvers();
 
-  constructor(name: string) {
+  /** @param parts the supervision of pipelines needs none of them */
+  constructor(
+    name: string,
+    parts: Partial<Pick<Pipeline, 'source' | 'offsets' | 'offset' | 'bookmarks'>> = {},
+  ) {
     this.name = name;
+    Object.assign(this, parts);
     this.#finished = withResolvers();
     this.finished = this.#finished.promise;
   }
@@ -29,6 +39,18 @@ export class ScriptedPipeline implements Pipeline {
 
   status(): PipelineStatus {
     return { state: this.state } as PipelineStatus;
+  }
+
+  replay(): Promise<never> {
+    return Promise.reject(new Error('this test replays nothing'));
+  }
+
+  bookmark(): Promise<never> {
+    return Promise.reject(new Error('this test makes no bookmark'));
+  }
+
+  tail(): never {
+    throw new Error('this test reads nothing');
   }
 
   isUp(state: 'running' | 'standby'): void {

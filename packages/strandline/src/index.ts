@@ -2,6 +2,7 @@ export {
   OwnershipLostError,
   PermanentError,
   StrandlineError,
+  type Bookmark,
   type DeadLetter,
   type DeadLetterDesk,
   type DeadLetterStore,
@@ -32,13 +33,23 @@ export {
   PipelineError,
   type BatchHandler,
   type BatchPipelineOptions,
+  type BookmarkDesk,
   type Handler,
   type HandlerContext,
   type LetterPage,
+  type OffsetDesk,
+  type OffsetMove,
+  type OffsetView,
   type Pipeline,
   type PipelineDesk,
   type PipelineOptions,
   type PipelineStatus,
+  type Replay,
+  type ReplayOptions,
+  type ReplayStart,
+  type ReplayStatus,
+  type ReplaySummary,
+  type TailOptions,
 } from '@strandline/pipeline';
 export type { OutboxKey, OutboxRow, OutboxTableOptions } from '@strandline/source-kit';
 export { mysql, MysqlSourceError, type MysqlOptions } from '@strandline/source-mysql';
@@ -47,4 +58,5 @@ export {
   PostgresSourceError,
   type OutboxMessageOptions,
   type PostgresOptions,
+  type RetentionOptions,
 } from '@strandline/source-postgres';

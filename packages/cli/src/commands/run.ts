@@ -1,10 +1,9 @@
 import { endAtCrash } from '../crashes.js';
 import { exitCodes } from '../exit-codes.js';
 import { createLog, isVerbose, type LogLevel } from '../log.js';
-import { npmGone } from '../npm-parent.js';
 import { describeError } from '../print-error.js';
 import { readConfig, type Report } from '../read-config.js';
-import { stopSignal } from '../signals.js';
+import { untilStopped } from '../signals.js';
 import { supervise } from '../supervise.js';
 
 export interface RunOptions {
@@ -27,8 +26,7 @@ export async function run({ config, level }: RunOptions): Promise<number> {
   if (found === null) return exitCodes.usage;
   const { pipelines } = found;
 
-  const stop = AbortSignal.any([stopSignal(), npmGone()].filter((signal) => signal !== undefined));
-  const failures = await supervise({ pipelines, stop, log: createLog(level) });
+  const failures = await supervise({ pipelines, stop: untilStopped(), log: createLog(level) });
   for (const { pipeline, error } of failures) report(error, `pipeline ${pipeline}`);
   return failures.length === 0 ? exitCodes.stopped : exitCodes.fault;
 }

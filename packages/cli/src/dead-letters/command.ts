@@ -1,21 +1,13 @@
 import { Option, type Command } from 'commander';
 import { exitCodes } from '../exit-codes.js';
-import { describeError } from '../print-error.js';
 import type { Streams } from '../streams.js';
 import { atDesk, type Desk } from './at-desk.js';
-import { mustBeConfirmable } from './confirm.js';
+import { isConfirmable } from '../confirm.js';
 import { discard } from './discard.js';
 import { exportLetters, type ExportOptions } from './export.js';
 import { list, type ListOptions } from './list.js';
-import {
-  parseLimit,
-  withDesk,
-  withFilter,
-  withJson,
-  withState,
-  withYes,
-  type DeskOptions,
-} from './options.js';
+import { withPipeline, withJson, withYes, type PipelineOptions } from '../options.js';
+import { parseLimit, withFilter, withState } from './options.js';
 import { isEverything, retry, type RetryOptions } from './retry.js';
 import { show } from './show.js';
 import { skip, type KeyOptions } from './skip.js';
@@ -38,36 +30,30 @@ export function addDeadLetters(program: Command, streams: Streams, ended: (exitC
     .command('dead-letters')
     .description('look at what could not be handled, and decide what becomes of it')
     .addHelpText('after', HELP);
-  const run = async (options: DeskOptions, command: (desk: Desk) => Promise<void>): Promise<void> => {
+  const run = async (options: PipelineOptions, command: (desk: Desk) => Promise<void>): Promise<void> => {
     ended(await atDesk(options, streams, command));
   };
   const confirmed = async (
     what: string | null,
-    options: DeskOptions & { readonly yes?: true },
+    options: PipelineOptions & { readonly yes?: true },
     command: (desk: Desk) => Promise<void>,
   ): Promise<void> => {
-    try {
-      if (what !== null) mustBeConfirmable(what, options.yes, streams);
-    } catch (error) {
-      streams.stderr.write(describeError(error, { verbose: false }));
-      ended(exitCodes.usage);
-      return;
-    }
-    await run(options, command);
+    if (what === null || isConfirmable(what, options.yes, streams)) await run(options, command);
+    else ended(exitCodes.usage);
   };
 
-  withState(withFilter(withJson(withDesk(group.command('list')))))
+  withState(withFilter(withJson(withPipeline(group.command('list')))))
     .description('list letters, without their payloads')
     .addOption(new Option('--limit <count>', 'so many at most').argParser(parseLimit).default(50))
     .option('--after <number>', 'the ones after this letter')
     .action((options: ListOptions) => run(options, (desk) => list(desk, options)));
 
-  withJson(withDesk(group.command('show')))
+  withJson(withPipeline(group.command('show')))
     .description('show one letter in full, with payload and stack')
     .argument('<number>', 'its number, as list tells it')
-    .action((id: string, options: DeskOptions) => run(options, (desk) => show(desk, id, options)));
+    .action((id: string, options: PipelineOptions) => run(options, (desk) => show(desk, id, options)));
 
-  withYes(withFilter(withJson(withDesk(group.command('retry')))))
+  withYes(withFilter(withJson(withPipeline(group.command('retry')))))
     .description('release the keys of the letters that fit: their letters run in order, then live events')
     .addOption(
       new Option('--state <state>', 'only what waits, or was skipped').choices(['waiting', 'skipped']),
@@ -78,17 +64,17 @@ export function addDeadLetters(program: Command, streams: Streams, ended: (exitC
       ),
     );
 
-  withYes(withJson(withDesk(group.command('skip'))))
+  withYes(withJson(withPipeline(group.command('skip'))))
     .description('leave out the head of a key, and release the key')
     .requiredOption('-k, --key <key>', 'the key')
     .action((options: KeyOptions) => confirmed('To skip', options, (desk) => skip(desk, options)));
 
-  withYes(withJson(withDesk(group.command('discard'))))
+  withYes(withJson(withPipeline(group.command('discard'))))
     .description('give up all letters of a key that wait or were skipped')
     .requiredOption('-k, --key <key>', 'the key')
     .action((options: KeyOptions) => confirmed('To discard', options, (desk) => discard(desk, options)));
 
-  withState(withFilter(withDesk(group.command('export'))))
+  withState(withFilter(withPipeline(group.command('export'))))
     .description('write letters in full as JSON lines, key by key, each in its order')
     .addOption(new Option('--limit <count>', 'so many at most').argParser(parseLimit))
     .option('--json', 'accepted: it is always JSON')

@@ -1,8 +1,9 @@
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
-import { confirm } from './confirm.js';
+import { confirm } from '../confirm.js';
 import { nothingOf, type KeyOptions } from './skip.js';
-import { amount, countsLine, json, printable } from './text.js';
+import { countsLine } from './counts-line.js';
+import { amount, json, printable } from '../text.js';
 
 /** Gives up all letters of a key that wait or were skipped. */
 export async function discard({ pipeline, letters, streams }: Desk, options: KeyOptions): Promise<void> {

@@ -1,10 +1,12 @@
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
 import { letterRecord } from './letter-record.js';
-import { filterOf, HELD, type DeskOptions, type FilterOptions, type StateOption } from './options.js';
-import { amount, countsLine, json } from './text.js';
+import { type PipelineOptions } from '../options.js';
+import { filterOf, HELD, type FilterOptions, type StateOption } from './options.js';
+import { countsLine } from './counts-line.js';
+import { amount, json } from '../text.js';
 
-export interface ExportOptions extends DeskOptions, FilterOptions {
+export interface ExportOptions extends PipelineOptions, FilterOptions {
   readonly state: StateOption;
   readonly limit?: number;
 }

@@ -1,5 +1,10 @@
-import { recordOf, type DeadLetter, type EventRecord, type Failure } from '@strandline/core';
-import { withoutCredentials } from '../foreign-text.js';
+import {
+  recordOf,
+  withoutCredentials,
+  type DeadLetter,
+  type EventRecord,
+  type Failure,
+} from '@strandline/core';
 
 /** A letter in full, payload included, as JSON can hold it: what `show` and `export` tell. */
 export interface LetterRecord extends Pick<DeadLetter, 'id' | 'place' | 'state' | 'reason' | 'parkedAt'> {

@@ -3,10 +3,12 @@ import type { PipelineDesk } from '@strandline/pipeline';
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
 import { letterSummary, type LetterSummary } from './letter-record.js';
-import { filterOf, HELD, type DeskOptions, type FilterOptions, type StateOption } from './options.js';
-import { amount, countsLine, json, printable, table } from './text.js';
+import { type PipelineOptions } from '../options.js';
+import { filterOf, HELD, type FilterOptions, type StateOption } from './options.js';
+import { countsLine } from './counts-line.js';
+import { amount, json, printable, table } from '../text.js';
 
-export interface ListOptions extends DeskOptions, FilterOptions {
+export interface ListOptions extends PipelineOptions, FilterOptions {
   readonly state: StateOption;
   readonly limit: number;
   readonly after?: string;

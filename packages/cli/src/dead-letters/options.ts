@@ -2,14 +2,6 @@ import type { LetterFilter, LetterState } from '@strandline/core';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../duration.js';
 
-/** What every command here takes. */
-export interface DeskOptions {
-  readonly config?: string;
-  readonly pipeline?: string;
-  readonly json?: true;
-  readonly verbose?: true;
-}
-
 export interface FilterOptions {
   readonly key?: string;
   readonly type?: string;
@@ -22,17 +14,6 @@ export interface FilterOptions {
 export type StateOption = LetterState | 'held' | 'all';
 
 export const HELD: readonly LetterState[] = ['waiting', 'skipped'];
-
-export function withDesk(command: Command): Command {
-  return command
-    .option('-c, --config <file>', 'the config, as of strandline run')
-    .option('-p, --pipeline <name>', 'which pipeline, when the config has several')
-    .option('--verbose', 'errors come with their stacks');
-}
-
-export function withJson(command: Command): Command {
-  return command.option('--json', 'answer in JSON');
-}
 
 export function withFilter(command: Command): Command {
   return command
@@ -52,10 +33,6 @@ export function withState(command: Command): Command {
       .choices(['held', ...HELD, 'handled', 'discarded', 'all'])
       .default('held'),
   );
-}
-
-export function withYes(command: Command): Command {
-  return command.option('-y, --yes', 'do not ask: for scripts');
 }
 
 /** The filter that was typed, with nothing in it that was not. */

@@ -1,11 +1,13 @@
 import type { LetterState } from '@strandline/core';
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
-import { confirm } from './confirm.js';
-import { filterOf, type DeskOptions, type FilterOptions } from './options.js';
-import { amount, countsLine, json, printable } from './text.js';
+import { confirm } from '../confirm.js';
+import { type PipelineOptions } from '../options.js';
+import { filterOf, type FilterOptions } from './options.js';
+import { countsLine } from './counts-line.js';
+import { amount, json, printable } from '../text.js';
 
-export interface RetryOptions extends DeskOptions, FilterOptions {
+export interface RetryOptions extends PipelineOptions, FilterOptions {
   readonly state?: Extract<LetterState, 'waiting' | 'skipped'>;
   readonly yes?: true;
 }

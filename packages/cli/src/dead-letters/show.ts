@@ -2,14 +2,15 @@ import { cliError } from '../errors.js';
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
 import { letterRecord, type LetterRecord } from './letter-record.js';
-import type { DeskOptions } from './options.js';
-import { countsLine, json, printable, printableLines, table } from './text.js';
+import type { PipelineOptions } from '../options.js';
+import { countsLine } from './counts-line.js';
+import { json, printable, printableLines, table } from '../text.js';
 
 /** Tells all of one letter, payload and stack included. */
 export async function show(
   { pipeline, letters, streams }: Desk,
   id: string,
-  options: DeskOptions,
+  options: PipelineOptions,
 ): Promise<void> {
   const found = await letters.show(id);
   if (found === null) {

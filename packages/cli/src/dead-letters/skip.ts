@@ -1,12 +1,13 @@
 import { cliError, type CliError } from '../errors.js';
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
-import { confirm } from './confirm.js';
+import { confirm } from '../confirm.js';
 import { letterSummary } from './letter-record.js';
-import type { DeskOptions } from './options.js';
-import { countsLine, json, printable } from './text.js';
+import type { PipelineOptions } from '../options.js';
+import { countsLine } from './counts-line.js';
+import { json, printable } from '../text.js';
 
-export interface KeyOptions extends DeskOptions {
+export interface KeyOptions extends PipelineOptions {
   readonly key: string;
   readonly yes?: true;
 }

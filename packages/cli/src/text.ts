@@ -1,5 +1,3 @@
-import type { LetterCounts } from '@strandline/core';
-
 /** Controls, and what turns the direction of writing: a key must not move the cursor of who looks at it. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -15,11 +13,6 @@ export function printableLines(text: string): string[] {
 
 export function amount(count: number, one: string, many = `${one}s`): string {
   return `${String(count)} ${count === 1 ? one : many}`;
-}
-
-/** `orders: 2 keys with 10 letters that wait, 1 letter skipped` */
-export function countsLine(pipeline: string, { keys, waiting, skipped }: LetterCounts): string {
-  return `${pipeline}: ${amount(keys, 'key')} with ${amount(waiting, 'letter')} that wait, ${amount(skipped, 'letter')} skipped\n`;
 }
 
 /** Columns as wide as what is in them; the last one as long as it is. */

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { Writable } from 'node:stream';
-import { cliError } from '../errors.js';
-import type { Streams } from '../streams.js';
+import { cliError } from './errors.js';
+import { describeError } from './print-error.js';
+import type { Streams } from './streams.js';
 
 /** Throws `CLI_CONFIRMATION` when nobody can be asked and `--yes` was not given. */
 export function mustBeConfirmable(what: string, yes: true | undefined, { stdin }: Streams): void {
@@ -11,6 +12,17 @@ export function mustBeConfirmable(what: string, yes: true | undefined, { stdin }
     `${what} needs a confirmation, and there is no terminal to ask on.`,
     'Add --yes when it is what you want.',
   );
+}
+
+/** Whether it is confirmed, or somebody can be asked; says what is wrong otherwise. */
+export function isConfirmable(what: string, yes: true | undefined, streams: Streams): boolean {
+  try {
+    mustBeConfirmable(what, yes, streams);
+    return true;
+  } catch (error) {
+    streams.stderr.write(describeError(error, { verbose: false }));
+    return false;
+  }
 }
 
 /** Throws `CLI_CANCELLED` unless the answer is yes. */
