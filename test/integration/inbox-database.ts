@@ -258,6 +258,7 @@ export const silent: Logger = {
 export function context(given: Partial<HandlerContext> = {}): HandlerContext {
   return {
     pipeline: 'shop',
+    replay: false,
     signal: new AbortController().signal,
     attempt: 1,
     log: silent,

@@ -7,6 +7,7 @@ import {
   rowsInTurn,
   rowsOf,
   ScriptedHandler,
+  offsetsWith,
   TestLog,
   testOutbox,
   testRedis,
@@ -17,9 +18,7 @@ import { describe, expect, test } from 'vitest';
 
 /** Passes everything on, and notes the watermarks whose saving was acknowledged. */
 function noting(store: OffsetStore, acknowledged: string[]): OffsetStore {
-  return {
-    name: store.name,
-    load: (pipeline) => store.load(pipeline),
+  return offsetsWith(store, {
     async claim(pipeline, seed) {
       const offset = await store.claim(pipeline, seed);
       acknowledged.push(offset.watermark);
@@ -30,8 +29,7 @@ function noting(store: OffsetStore, acknowledged: string[]): OffsetStore {
       if (result === 'saved' || result === 'restored') acknowledged.push(offset.watermark);
       return result;
     },
-    close: () => store.close(),
-  };
+  });
 }
 
 /** Looks again and again, until it is stopped, and keeps what is wrong. */

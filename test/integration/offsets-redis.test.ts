@@ -41,6 +41,16 @@ describe('a Redis that refuses', () => {
       const claimed = await store.claim('shop', seed);
       expect(await store.commit('shop', next(claimed))).toBe('saved');
       expect(await store.load('shop')).toMatchObject({ revision: 1 });
+      const createdAt = '2026-01-02T03:04:05.678Z';
+      const place = { position: '0/1000:0', identity: {}, committedAt: null, createdAt };
+      expect(await store.bookmarks.create('shop', { name: 'a', ...place })).toBe('created');
+      expect(await store.bookmarks.delete('shop', 'a')).toBe(true);
+      const about = { host: 'h', pid: 1, state: 'running', epoch: 1, details: null };
+      const report = { id: 'a', ...about, startedAt: createdAt, reportedAt: createdAt };
+      await store.instances.report('shop', report, 60_000);
+      expect(await store.instances.list('shop')).toEqual([report]);
+      await store.instances.leave('shop', 'a');
+      expect(await store.replace('shop', await store.load('shop'), null)).toBe('replaced');
     } finally {
       await store.close();
       await redis.client.acl('DELUSER', user);

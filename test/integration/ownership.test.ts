@@ -144,6 +144,36 @@ describe.each(databaseKinds)(
       await former.stop();
     });
 
+    test('is cut off from the server: another takes over within the lease, and nothing more starts here', async () => {
+      const silenceTimeout = 1_000;
+      await using outbox = await testOutbox(kind);
+      await using proxy = await TcpProxy.start(outbox.url);
+      await using pipelines = new Pipelines(outbox, 'app');
+      const [a, b] = [new Process(['slow']), new Process()];
+      const former = await pipelines.start(a.handle, {
+        source: { url: proxy.url, silenceTimeout, connectTimeout: 300 },
+        concurrency: 1,
+      });
+      const newer = await pipelines.start(b.handle);
+      await outbox.insert(rowsOf('slow', 'x', 'y', 'z'));
+      await waitUntil('the rest waits', () => former.status().unsettled === 4);
+
+      // Nothing comes through any more, neither a word nor an end.
+      proxy.freeze();
+      proxy.freezeNewOnes();
+      const cut = Date.now();
+      await waitUntil('the other one has taken over', runs(newer));
+      expect(Date.now() - cut).toBeLessThan(2 * silenceTimeout + TAKE_OVER);
+      await waitUntil('all is handled there', () => b.started.length === 4);
+      a.release('slow');
+      await watchFor(300, 'nothing more starts', () => a.started.length === 1);
+      proxy.thaw();
+      await waitUntil('it stands by', () => former.status().state === 'standby', { deadlineMs: 15_000 });
+      expect(a.started).toHaveLength(1);
+      await newer.stop();
+      await former.stop();
+    });
+
     test('is told by the offset store, when the server is out of its reach', async () => {
       await using outbox = await testOutbox(kind);
       await using proxy = await TcpProxy.start(outbox.url);

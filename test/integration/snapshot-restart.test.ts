@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Offset, OffsetStore, OutboxEvent } from '@strandline/core';
-import { createOutbox, insertRows, rowsOf, testDatabase, TestLog, waitUntil } from '@strandline/test-kit';
+import {
+  createOutbox,
+  insertRows,
+  offsetsWith,
+  rowsOf,
+  testDatabase,
+  TestLog,
+  waitUntil,
+} from '@strandline/test-kit';
 import { definePipeline, memoryOffsets, postgres, type Pipeline } from 'strandline';
 import { describe, expect, test } from 'vitest';
 
@@ -12,17 +20,13 @@ function storeOn(
   loaded: (offset: Offset | null) => Promise<void> | void = () => undefined,
 ): OffsetStore {
   const store = memoryOffsets({ storage });
-  return {
-    name: store.name,
+  return offsetsWith(store, {
     async load(pipeline) {
       const offset = await store.load(pipeline);
       await loaded(offset);
       return offset;
     },
-    claim: (pipeline, seed) => store.claim(pipeline, seed),
-    commit: (pipeline, offset) => store.commit(pipeline, offset),
-    close: () => store.close(),
-  };
+  });
 }
 
 interface Setup {

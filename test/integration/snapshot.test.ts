@@ -1,4 +1,10 @@
-import { StrandlineError, type Offset, type OffsetStore } from '@strandline/core';
+import {
+  StrandlineError,
+  type BookmarkStore,
+  type InstanceRegister,
+  type Offset,
+  type OffsetStore,
+} from '@strandline/core';
 import {
   checkHistory,
   insertRows,
@@ -170,6 +176,8 @@ describe('the rows that are there, and then the stream', () => {
 /** Offsets that a crash leaves as they are: nothing is saved any more once the process is dead. */
 class CrashingOffsets implements OffsetStore {
   readonly name = 'memory';
+  readonly bookmarks: BookmarkStore;
+  readonly instances: InstanceRegister;
   dead = false;
   readonly #store: OffsetStore;
   readonly #claiming: (n: number, claim: () => Promise<Offset>) => Promise<Offset>;
@@ -180,6 +188,8 @@ class CrashingOffsets implements OffsetStore {
     claiming: (n: number, claim: () => Promise<Offset>) => Promise<Offset> = (_, claim) => claim(),
   ) {
     this.#store = memoryOffsets({ storage });
+    this.bookmarks = this.#store.bookmarks;
+    this.instances = this.#store.instances;
     this.#claiming = claiming;
   }
 
@@ -197,6 +207,14 @@ class CrashingOffsets implements OffsetStore {
     return Promise.reject(
       new StrandlineError('OFFSETS_UNAVAILABLE', 'The process is dead.', 'None.', { transient: true }),
     );
+  }
+
+  replace(...given: Parameters<OffsetStore['replace']>): ReturnType<OffsetStore['replace']> {
+    return this.#store.replace(...given);
+  }
+
+  replaced(pipeline: string): ReturnType<OffsetStore['replaced']> {
+    return this.#store.replaced(pipeline);
   }
 
   close(): Promise<void> {

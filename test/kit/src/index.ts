@@ -15,6 +15,7 @@ export {
   type MysqlOutboxSource,
 } from './mysql-outbox.js';
 export { MysqlTestOutbox } from './mysql-test-outbox.js';
+export { offsetsWith } from './offsets-with.js';
 export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
 export type { OutboxSession } from './outbox-session.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
@@ -28,6 +29,7 @@ export { createOutbox, insertRows, outboxSource, type OutboxSource } from './pos
 export { PostgresTestOutbox } from './postgres-test-outbox.js';
 export { testDatabase, type TestDatabase } from './postgres-fixture.js';
 export { testRedis, type TestRedis } from './redis-fixture.js';
+export { testRedisCluster, type TestRedisCluster } from './redis-cluster-fixture.js';
 export {
   ScriptedFailure,
   ScriptedHandler,
