@@ -7,6 +7,10 @@ import { Pipelines } from './pipelines.js';
 const NAME = 'orders';
 const REPLAY = `${NAME}-replay`;
 const KEYS = ['k0', 'k1', 'k2', 'k3'];
+/** Events of the large replay; `REPLAYED=100000` is the long run. */
+const REPLAYED = Number(process.env['REPLAYED'] ?? 5_000);
+/** Milliseconds from a commit to the live handler while a replay takes all that it can: the median. */
+const PACE = 500;
 
 /** Events by their ids and keys, in the order in which a handler saw them. */
 class Seen {
@@ -74,7 +78,8 @@ class Live implements AsyncDisposable {
 
   /** Of the ids, in commit order, those of each key. */
   expectReplayed(ids: readonly string[]): void {
-    const expected = this.seen.events.filter(({ id }) => ids.includes(id));
+    const asked = new Set(ids);
+    const expected = this.seen.events.filter(({ id }) => asked.has(id));
     for (const key of KEYS) {
       const ofKey = expected.filter((event) => event.key === key).map(({ id }) => id);
       expect(this.replayed.ofKey(key), key).toEqual(ofKey);
@@ -130,6 +135,38 @@ describe.each(databaseKinds)('%s: a replay', (kind) => {
     expect(await pipeline.offsets.load(REPLAY)).toBeNull();
     expect(pipeline.status().state).toBe('running');
   });
+
+  test(
+    `of ${REPLAYED.toLocaleString('en-US')} events is exactly what the handler saw, while the live pipeline keeps its pace`,
+    { timeout: 60_000 + REPLAYED * 3 },
+    async () => {
+      await using outbox = await testOutbox(kind);
+      await using live = await Live.start(outbox, 0);
+      const { pipeline } = live;
+      await pipeline.bookmark('first');
+      const rows = rowsInTurn(REPLAYED, KEYS.length);
+      for (let i = 0; i < rows.length; i += 1_000)
+        live.ids.push(...(await outbox.insert(rows.slice(i, i + 1_000))));
+      await pipeline.bookmark('last');
+      const replayed = [...live.ids];
+      await live.hasHandledAll();
+
+      const replay = await pipeline.replay({ from: { bookmark: 'first' }, to: { bookmark: 'last' } });
+      const waits: number[] = [];
+      let isOver = false;
+      const finished = replay.finished.finally(() => (isOver = true));
+      while (!isOver) {
+        live.ids.push(...(await outbox.insert([{ key: 'k0' }])));
+        const committed = performance.now();
+        await live.hasHandledAll();
+        waits.push(performance.now() - committed);
+      }
+      expect(await finished).toMatchObject({ state: 'completed', events: REPLAYED });
+      live.expectReplayed(replayed);
+      expect(live.replayed.events).toHaveLength(REPLAYED);
+      expect(waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)]).toBeLessThan(PACE);
+    },
+  );
 
   test('from the oldest up to now ends on an idle outbox, and takes what fits its filter', async () => {
     await using outbox = await testOutbox(kind);

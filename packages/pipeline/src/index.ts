@@ -1,8 +1,8 @@
 export type { HandlerContext } from '@strandline/core';
 export type { BatchHandler, BatchPipelineOptions, Handler, PipelineOptions, ReplayStart } from './config.js';
-export type { LetterPage, PipelineDesk } from './desk.js';
+export type { LetterPage, PipelineDesk } from './letters/desk.js';
 export { PipelineError, type PipelineErrorCode } from './errors.js';
-export { readInstanceDetails, type InstanceDetails } from './instance-details.js';
+export { readInstanceDetails, type InstanceDetails } from './report/instance-details.js';
 export type { BookmarkDesk } from './operator/bookmark-desk.js';
 export type { OffsetDesk, OffsetLogView, OffsetView, Review } from './operator/offset-desk.js';
 export type { OffsetMove } from './operator/offset-move.js';
@@ -13,4 +13,4 @@ export type { TailOptions } from './replay/tail.js';
 export type { Counted } from './replay/tally.js';
 export { normalTime } from './replay/time.js';
 export type { PauseReason } from './run.js';
-export type { PipelineState, PipelineStatus } from './status.js';
+export type { PipelineState, PipelineStatus } from './report/status.js';

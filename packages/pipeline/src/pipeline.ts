@@ -16,12 +16,12 @@ import {
   type PipelineConfig,
   type PipelineOptions,
 } from './config.js';
-import { NamedDesk, type PipelineDesk } from './desk.js';
+import { NamedDesk, type PipelineDesk } from './letters/desk.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
-import { InstanceReporter } from './instance-reporter.js';
-import type { ClaimedLetters } from './letter-room.js';
-import { Observer } from './observer.js';
+import { InstanceReporter } from './report/instance-reporter.js';
+import type { ClaimedLetters } from './letters/letter-room.js';
+import { Observer } from './report/observer.js';
 import type { ReplayOptions } from './replay/options.js';
 import type { Replay } from './replay/replay.js';
 import { Replays } from './replay/replays.js';
@@ -29,7 +29,7 @@ import { tail, type TailOptions } from './replay/tail.js';
 import { NamedBookmarkDesk, type BookmarkDesk } from './operator/bookmark-desk.js';
 import { NamedOffsetDesk, type OffsetDesk } from './operator/offset-desk.js';
 import { Run } from './run.js';
-import { statusOf, type PipelineState, type PipelineStatus } from './status.js';
+import { statusOf, type PipelineState, type PipelineStatus } from './report/status.js';
 
 /** Milliseconds. */
 const LONGEST_REOPEN_DELAY = 10_000;

@@ -12,7 +12,7 @@ import { CommitLoop } from './commit-loop.js';
 import type { PipelineConfig } from './config.js';
 import { Doubt } from './doubt.js';
 import { Dispatcher, type DispatcherOptions, type RunningTurn, type StuckTurn } from './dispatcher.js';
-import { LetterRoom, type ClaimedLetters } from './letter-room.js';
+import { LetterRoom, type ClaimedLetters } from './letters/letter-room.js';
 import { Term } from './term.js';
 import { within } from './within.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InstanceReporter } from '../src/instance-reporter.js';
+import { InstanceReporter } from '../src/report/instance-reporter.js';
 import { FakeInstances, gate, keptLog } from './fixtures.js';
 
 const away = new Error('the store is away');

@@ -2,7 +2,7 @@ import { OwnershipLostError, PermanentError, type Offset, type OutboxEvent } fro
 import { describe, expect, it } from 'vitest';
 import type { Handler, PipelineOptions } from '../src/config.js';
 import { Run } from '../src/run.js';
-import { nameOf } from '../src/suspects.js';
+import { nameOf } from '../src/letters/suspects.js';
 import { FakeLetters } from './fake-letters.js';
 import { event, FakeStore, gate, keptLog, offsetAt, pipelineConfig, position, until } from './fixtures.js';
 import { ScriptedStream } from './scripted-source.js';

@@ -1,15 +1,15 @@
 import { Strand, type OpenRequest, type SourceStream } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { TurnContext } from '../src/handler-context.js';
-import { readInstanceDetails, type InstanceDetails } from '../src/instance-details.js';
-import { LOOKED_AT, notableKeys } from '../src/notable-keys.js';
-import { Observer } from '../src/observer.js';
+import { readInstanceDetails, type InstanceDetails } from '../src/report/instance-details.js';
+import { LOOKED_AT, notableKeys } from '../src/report/notable-keys.js';
+import { Observer } from '../src/report/observer.js';
 import { definePipeline, type Pipeline } from '../src/pipeline.js';
-import { RateMeter } from '../src/rates.js';
+import { RateMeter } from '../src/report/rates.js';
 import { Run } from '../src/run.js';
 import { Term } from '../src/term.js';
-import { Top } from '../src/top.js';
-import { TurnAges } from '../src/turn-ages.js';
+import { Top } from '../src/report/top.js';
+import { TurnAges } from '../src/report/turn-ages.js';
 import {
   event,
   executorFor,

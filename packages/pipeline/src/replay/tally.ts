@@ -1,5 +1,5 @@
 import type { OutboxEvent } from '@strandline/core';
-import { Top } from '../top.js';
+import { Top } from '../report/top.js';
 
 /** Names that are told apart: what comes after so many is counted together. */
 const MOST = 100_000;

@@ -5,7 +5,7 @@ import type {
   LetterCounts,
   LetterFilter,
 } from '@strandline/core';
-import { pipelineError } from './errors.js';
+import { pipelineError } from '../errors.js';
 
 /** Letters that are read at once. */
 const PAGE = 100;

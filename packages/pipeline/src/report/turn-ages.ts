@@ -1,4 +1,4 @@
-import type { RunningTurn } from './dispatcher.js';
+import type { RunningTurn } from '../dispatcher.js';
 
 /** So many of the turns in flight are remembered, the longest-running ones. */
 const REMEMBERED = 1_000;

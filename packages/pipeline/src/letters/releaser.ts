@@ -1,13 +1,13 @@
 import type { DeadLetter, DeadLetterStore, Executor, Failure, LetterFence, Logger } from '@strandline/core';
-import type { PipelineConfig } from './config.js';
-import type { Doubt } from './doubt.js';
+import type { PipelineConfig } from '../config.js';
+import type { Doubt } from '../doubt.js';
 import { HandledLetters } from './handled-letters.js';
 import { LetterTurns } from './letter-turns.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 import type { Parking } from './parking.js';
 import type { Schedule } from './schedule.js';
 import type { Suspects } from './suspects.js';
-import type { Term } from './term.js';
+import type { Term } from '../term.js';
 
 /** Letters that are read at once. */
 const PAGE = 100;

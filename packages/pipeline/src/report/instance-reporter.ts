@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { InstanceRegister, InstanceReport, Logger } from '@strandline/core';
-import { errorFields } from './error-fields.js';
-import { within } from './within.js';
+import { errorFields } from '../error-fields.js';
+import { within } from '../within.js';
 
 /** Milliseconds between reports. */
 const EVERY = 1_000;

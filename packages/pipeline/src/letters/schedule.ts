@@ -1,4 +1,4 @@
-import type { ParkingOptions } from './config.js';
+import type { ParkingOptions } from '../config.js';
 
 /** When parked keys are tried again by themselves: later after each failure of a key in a row. */
 export class Schedule {

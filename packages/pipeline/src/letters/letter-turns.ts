@@ -1,13 +1,13 @@
 import { nextDelay, type DeadLetter, type Failure, type Logger } from '@strandline/core';
-import type { BatchHandler, Handler, PipelineConfig } from './config.js';
-import type { Doubt } from './doubt.js';
-import { errorFields } from './error-fields.js';
-import { HandlerTimeoutError } from './errors.js';
-import { TurnContext } from './handler-context.js';
+import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
+import type { Doubt } from '../doubt.js';
+import { errorFields } from '../error-fields.js';
+import { HandlerTimeoutError } from '../errors.js';
+import { TurnContext } from '../handler-context.js';
 import { letterError } from './letter-error.js';
-import { pause } from './pause.js';
+import { pause } from '../pause.js';
 import type { Suspects } from './suspects.js';
-import type { Term } from './term.js';
+import type { Term } from '../term.js';
 
 export interface LetterTurnsOptions {
   readonly config: PipelineConfig;

@@ -9,15 +9,15 @@ import {
   type ParkedKey,
   type Strand,
 } from '@strandline/core';
-import type { BatchHandler, Handler, PipelineConfig } from './config.js';
-import type { Doubt } from './doubt.js';
-import { errorFields } from './error-fields.js';
+import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
+import type { Doubt } from '../doubt.js';
+import { errorFields } from '../error-fields.js';
 import { LettersAtHand } from './letters-at-hand.js';
 import { Parking } from './parking.js';
 import { Releaser } from './releaser.js';
 import { Schedule } from './schedule.js';
 import { Suspects } from './suspects.js';
-import type { Term } from './term.js';
+import type { Term } from '../term.js';
 
 /** Milliseconds between looks for letters that are no longer needed. */
 const PRUNING = 10_000;

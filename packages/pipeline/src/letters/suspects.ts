@@ -7,8 +7,8 @@ import {
   type Logger,
   type OutboxEvent,
 } from '@strandline/core';
-import type { BatchHandler, Handler, PipelineConfig } from './config.js';
-import { HandlerCrashError } from './errors.js';
+import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
+import { HandlerCrashError } from '../errors.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 
 /** Unclean ends in a row, at the same watermark, from which on the events there are suspects: a restart is none. */

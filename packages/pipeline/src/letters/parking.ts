@@ -14,9 +14,9 @@ import {
   type ParkedStrand,
   type Strand,
 } from '@strandline/core';
-import type { PipelineConfig } from './config.js';
-import { errorFields } from './error-fields.js';
-import { HandlerCrashError } from './errors.js';
+import type { PipelineConfig } from '../config.js';
+import { errorFields } from '../error-fields.js';
+import { HandlerCrashError } from '../errors.js';
 import { letterError } from './letter-error.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 import type { Schedule } from './schedule.js';

@@ -1,6 +1,6 @@
 import { StrandlineError, type Logger } from '@strandline/core';
-import { errorFields } from './error-fields.js';
-import { pause } from './pause.js';
+import { errorFields } from '../error-fields.js';
+import { pause } from '../pause.js';
 
 /** Milliseconds between attempts while the database of the letters is away; the last one repeats. */
 const DELAYS = [100, 200, 500, 1_000, 2_000, 5_000];

@@ -1,7 +1,7 @@
 import type { InstanceDetails } from './instance-details.js';
 import { NAMED, notableKeys, seconds } from './notable-keys.js';
 import { RateMeter } from './rates.js';
-import type { Run } from './run.js';
+import type { Run } from '../run.js';
 import { cut, LONGEST_ID, LONGEST_KEY, LONGEST_POSITION, shortError } from './short-text.js';
 import { TurnAges } from './turn-ages.js';
 

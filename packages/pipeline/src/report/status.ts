@@ -1,6 +1,6 @@
 import type { ExecutorCounts, SourceStatus } from '@strandline/core';
-import type { StuckTurn } from './dispatcher.js';
-import type { PauseReason, Run } from './run.js';
+import type { StuckTurn } from '../dispatcher.js';
+import type { PauseReason, Run } from '../run.js';
 
 /**
  * What a pipeline is doing:
