@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { lookAtPipeline } from '../src/status/look.js';
 import { reportOf, type StatusReport } from '../src/status/report.js';
 import { statusText } from '../src/status/text.js';
-import { bytesText, secondsText } from '../src/status/units.js';
+import { bytesText, secondsText } from '../src/units.js';
 import { createBoard, watch } from '../src/status/watch.js';
 import { ScriptedPipeline } from './scripted-pipeline.js';
 

@@ -3,7 +3,7 @@ export type { BatchHandler, BatchPipelineOptions, Handler, PipelineOptions, Repl
 export type { LetterPage, PipelineDesk } from './letters/desk.js';
 export { PipelineError, type PipelineErrorCode } from './errors.js';
 export { readInstanceDetails, type InstanceDetails } from './report/instance-details.js';
-export type { BookmarkDesk } from './operator/bookmark-desk.js';
+export type { BookmarkDesk, BookmarkView } from './operator/bookmark-desk.js';
 export type { OffsetDesk, OffsetLogView, OffsetView, Review } from './operator/offset-desk.js';
 export type { OffsetMove } from './operator/offset-move.js';
 export { definePipeline, type Pipeline } from './pipeline.js';

@@ -34,6 +34,7 @@ export {
   type BatchHandler,
   type BatchPipelineOptions,
   type BookmarkDesk,
+  type BookmarkView,
   type Handler,
   type HandlerContext,
   type LetterPage,

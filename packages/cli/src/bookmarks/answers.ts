@@ -1,11 +1,11 @@
-import type { Bookmark } from '@strandline/core';
-import type { BookmarkDesk } from '@strandline/pipeline';
+import type { BookmarkDesk, BookmarkView } from '@strandline/pipeline';
 import { confirm } from '../confirm.js';
 import { cliError, type CliError } from '../errors.js';
 import type { PipelineOptions } from '../options.js';
 import type { parsePlace } from '../place.js';
 import { written, type Streams } from '../streams.js';
 import { amount, json, printable, table } from '../text.js';
+import { bytesText } from '../units.js';
 
 /** What a command works with: the bookmarks of one pipeline, and where its answer goes. */
 export interface AtBookmarks {
@@ -22,7 +22,7 @@ export interface DeleteOptions extends PipelineOptions {
   readonly yes?: true;
 }
 
-const HEAD = ['NAME', 'CREATED AT', 'POSITION'];
+const HEAD = ['NAME', 'CREATED AT', 'LOG BEHIND', 'POSITION'];
 
 export async function create(
   { pipeline, desk, streams }: AtBookmarks,
@@ -67,6 +67,7 @@ export async function show(
     ['position', position],
     ...(committedAt === null ? [] : [['committed at', committedAt]]),
     ['created at', createdAt],
+    ['log behind', reachText(bookmark)],
     ...Object.entries(identity),
   ];
   await written(
@@ -91,8 +92,15 @@ export async function remove(
   );
 }
 
-function row({ name, createdAt, position }: Bookmark): string[] {
-  return [name, createdAt, position].map(printable);
+function row(bookmark: BookmarkView): string[] {
+  const { name, createdAt, position } = bookmark;
+  return [name, createdAt, reachText(bookmark), position].map(printable);
+}
+
+/** The bytes of log that it takes to have the bookmark reachable, or that it is not any more. */
+function reachText({ bytes, reachable }: BookmarkView): string {
+  if (reachable === false) return 'gone';
+  return bytes === null ? '?' : bytesText(bytes);
 }
 
 function noBookmark(pipeline: string, name: string): CliError {

@@ -1,6 +1,6 @@
 import type { OffsetMove, Review } from '@strandline/pipeline';
 import { confirm } from '../confirm.js';
-import { bytesText } from '../status/units.js';
+import { bytesText } from '../units.js';
 import { written } from '../streams.js';
 import { json, printable } from '../text.js';
 import type { AtOffset, ChangeOptions } from './at-offset.js';

@@ -1,6 +1,6 @@
 import type { OffsetView } from '@strandline/pipeline';
 import type { PipelineOptions } from '../options.js';
-import { bytesText } from '../status/units.js';
+import { bytesText } from '../units.js';
 import { written } from '../streams.js';
 import { amount, json, printable, table } from '../text.js';
 import type { AtOffset } from './at-offset.js';

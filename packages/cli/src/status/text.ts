@@ -4,7 +4,7 @@ import { amount, printable, table } from '../text.js';
 import type { Instance } from './instances.js';
 import { errorText } from './problems.js';
 import type { StatusReport } from './report.js';
-import { bytesText, secondsText } from './units.js';
+import { bytesText, secondsText } from '../units.js';
 
 const UNKNOWN = 'unknown';
 const LONGEST_POSITION = 60;

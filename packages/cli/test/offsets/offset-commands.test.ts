@@ -1,5 +1,5 @@
-import { StrandlineError, type Bookmark, type Offset } from '@strandline/core';
-import type { BookmarkDesk, OffsetDesk, OffsetMove, OffsetView } from '@strandline/pipeline';
+import { StrandlineError, type Offset } from '@strandline/core';
+import type { BookmarkDesk, BookmarkView, OffsetDesk, OffsetMove, OffsetView } from '@strandline/pipeline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { create, list, remove, show as showBookmark } from '../../src/bookmarks/answers.js';
@@ -16,9 +16,10 @@ const offset: Offset = {
 
 const log = { head: '0/40:0', earliest: '0/10:0', bytesBehind: 3_565_158, reachable: true };
 const view: OffsetView = { offset, replaced: null, log, trouble: null };
-const bookmark: Bookmark = {
+const bookmark: BookmarkView = {
   ...{ name: 'deploy', position: '0/20:0', identity: { slot: 'shop' } },
   ...{ committedAt: null, createdAt: '2026-01-01T00:00:00.000Z' },
+  ...{ bytes: 3 * 1_024, reachable: true },
 };
 
 /** Streams of a terminal on which somebody types; without `typed` there is no terminal. */
@@ -139,7 +140,7 @@ describe.each(MOVES)('a change %j', (move, asked, answered) => {
 });
 
 describe('bookmark', () => {
-  const bookmarksAt = (typed?: string, found: readonly Bookmark[] = [bookmark]) => {
+  const bookmarksAt = (typed?: string, found: readonly BookmarkView[] = [bookmark]) => {
     const { streams, wrote } = terminal(typed);
     const asked: unknown[] = [];
     const desk: BookmarkDesk = {
@@ -174,8 +175,16 @@ describe('bookmark', () => {
     const { at: here, wrote } = bookmarksAt();
     await list(here, {});
     expect(wrote.stdout).toMatch(
-      /^NAME +CREATED AT +POSITION\ndeploy +2026\S+ +0\/20:0\norders: 1 bookmark\n$/,
+      /^NAME +CREATED AT +LOG BEHIND +POSITION\ndeploy +2026\S+ +3.0 KiB +0\/20:0\norders: 1 bookmark\n$/,
     );
+    for (const [reach, text] of [
+      [{ reachable: false }, 'gone'],
+      [{ bytes: null, reachable: null }, '?'],
+    ] as const) {
+      const other = bookmarksAt(undefined, [{ ...bookmark, ...reach }]);
+      await list(other.at, {});
+      expect(other.wrote.stdout.split(/\s{2,}|\n/)).toContain(text);
+    }
     wrote.stdout = '';
     await list(bookmarksAt(undefined, []).at, {});
     await showBookmark(here, 'deploy', {});

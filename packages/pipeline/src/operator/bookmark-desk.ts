@@ -3,10 +3,14 @@ import { pipelineError } from '../errors.js';
 import type { LogPlace } from '../replay/options.js';
 import { inspect, locate } from './located.js';
 import type { DeskParts } from './parts.js';
+import { reachOf, UNKNOWN, type Reach } from './reach.js';
 
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 /** Names that would be taken for something else where a place of the log is asked for. */
 const TAKEN = /^(now|earliest|\d{4}-\d{2}-\d{2}T.*)$/;
+
+/** A bookmark, and the log behind it: what it takes to have it reachable. */
+export type BookmarkView = Bookmark & Reach;
 
 /**
  * The bookmarks of a pipeline, for an operator: from any process that has the pipeline's definition, whether it runs or
@@ -20,8 +24,8 @@ export interface BookmarkDesk {
    */
   create(name: string, at?: LogPlace | 'earliest' | 'now'): Promise<Bookmark>;
   /** By name, in order. */
-  list(): Promise<readonly Bookmark[]>;
-  show(name: string): Promise<Bookmark | null>;
+  list(): Promise<readonly BookmarkView[]>;
+  show(name: string): Promise<BookmarkView | null>;
   /** Whether there was one. */
   delete(name: string): Promise<boolean>;
 }
@@ -48,12 +52,24 @@ export class NamedBookmarkDesk implements BookmarkDesk {
     );
   }
 
-  async list(): Promise<readonly Bookmark[]> {
-    return this.#parts.offsets.bookmarks.list(this.#parts.name);
+  async list(): Promise<readonly BookmarkView[]> {
+    return this.#viewsOf(await this.#parts.offsets.bookmarks.list(this.#parts.name));
   }
 
-  async show(name: string): Promise<Bookmark | null> {
-    return NAME.test(name) ? this.#parts.offsets.bookmarks.get(this.#parts.name, name) : null;
+  async show(name: string): Promise<BookmarkView | null> {
+    if (!NAME.test(name)) return null;
+    const bookmark = await this.#parts.offsets.bookmarks.get(this.#parts.name, name);
+    const [view = null] = await this.#viewsOf(bookmark === null ? [] : [bookmark]);
+    return view;
+  }
+
+  /** A log that can't be looked at now keeps nobody from seeing the bookmarks. */
+  async #viewsOf(bookmarks: readonly Bookmark[]): Promise<BookmarkView[]> {
+    const state = bookmarks.length === 0 ? null : await inspect(this.#parts).catch(() => null);
+    return bookmarks.map((bookmark) => ({
+      ...bookmark,
+      ...(state === null ? UNKNOWN : reachOf(bookmark.position, state)),
+    }));
   }
 
   async delete(name: string): Promise<boolean> {

@@ -12,7 +12,8 @@ import { inspect, locate, mustBeReachable } from './located.js';
 import { mustNotRun } from './not-running.js';
 import { completedAbove, moveOf, type OffsetMove } from './offset-move.js';
 import { exportText, importText } from './offset-text.js';
-import { order, type DeskParts } from './parts.js';
+import type { DeskParts } from './parts.js';
+import { reachOf, UNKNOWN } from './reach.js';
 
 /** A look at an offset, and at how far the log reaches. */
 export interface OffsetView {
@@ -167,11 +168,6 @@ export class NamedOffsetDesk implements OffsetDesk {
 
 function viewOf(offset: Offset | null, state: LogState): OffsetLogView {
   const { head, earliest } = state;
-  if (offset === null) return { head, earliest, bytesBehind: null, reachable: null };
-  const { watermark } = offset;
-  const fromHead = order(state, watermark, head);
-  if (fromHead === null) return { head, earliest, bytesBehind: null, reachable: null };
-  const fromEarliest = earliest === null ? -1 : order(state, watermark, earliest);
-  const reachable = fromEarliest === null ? null : fromEarliest >= 0 && fromHead <= 0;
-  return { head, earliest, bytesBehind: state.bytesBehind(watermark), reachable };
+  const { bytes, reachable } = offset === null ? UNKNOWN : reachOf(offset.watermark, state);
+  return { head, earliest, bytesBehind: bytes, reachable };
 }
