@@ -107,6 +107,42 @@ test('a process that comes back when another one has taken over, and read on, st
   expect(handled).toEqual(['1', '2']);
 });
 
+test('a process that comes back when another one has taken over, and stopped, does nothing again, wherever the slot stands', async () => {
+  await using db = await testDatabase();
+  const source = await createOutbox(db);
+  const storage = new Map<string, Offset>();
+  const handled: string[] = [];
+  const pipelineOfOne = (initialDelay: number): Pipeline =>
+    definePipeline({
+      name: 'former-owner',
+      // The slot stays where it is, so that it does not tell.
+      source: postgres({ ...source, retention: { age: 3_600_000 }, reconnect: { initialDelay } }),
+      offsets: memoryOffsets({ storage }),
+      log: new TestLog(),
+      handle: ({ id }) => handled.push(id),
+    });
+  await using former = pipelineOfOne(4_000);
+  await using newer = pipelineOfOne(100);
+  await former.start();
+  await newer.start();
+  await insertRows(db.pool, rowsOf('a'));
+  await waitUntil('the first row is handled', () => handled.length === 1);
+
+  await db.pool.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_replication
+     WHERE application_name LIKE 'strandline/former-owner/%'`,
+  );
+  await waitUntil('the other one has taken over', () => newer.status().state === 'running');
+  await insertRows(db.pool, rowsOf('b'));
+  await waitUntil('it has handled the second row', () => handled.length === 2);
+  await newer.stop();
+  expect(former.status().source?.state).toBe('reconnecting');
+  await insertRows(db.pool, rowsOf('c'));
+  await waitUntil('the former owner goes on', () => handled.length >= 3);
+  expect(handled).toEqual(['1', '2', '3']);
+  expect(former.status().epoch).toBe(3);
+});
+
 test('of two processes that create the publication at once both start', async () => {
   await using db = await testDatabase();
   const source = await createOutbox(db);

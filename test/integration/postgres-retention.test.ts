@@ -1,4 +1,4 @@
-import { startPostgres } from '@strandline/servers';
+import { startPostgres, type PostgresServer } from '@strandline/servers';
 import {
   insertRows,
   PipelineRuns,
@@ -9,7 +9,7 @@ import {
   type SourceTuning,
 } from '@strandline/test-kit';
 import type { Pipeline } from 'strandline';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from './source-app.js';
 
 const MiB = 1024 * 1024;
@@ -88,8 +88,15 @@ describe('retention by age', () => {
 });
 
 describe('retention by bytes', () => {
+  // Bytes of its log are counted: nobody else writes it.
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres({ exclusive: true });
+  });
+  afterAll(() => server.stop());
+
   test('keeps as much as it may, and that is no reason to warn', async () => {
-    await using app = await App.create();
+    await using app = await App.create(server.url);
     const bytes = 4 * MiB;
     const pipeline = await app.start({ retention: { bytes } });
     await insert(app, 'a');
@@ -107,7 +114,7 @@ describe('retention by bytes', () => {
   });
 
   test('is the limit of the age: there it yields, says so once, and nothing is lost', async () => {
-    await using app = await App.create();
+    await using app = await App.create(server.url);
     const bytes = 4 * MiB;
     const pipeline = await app.start({ retention: { bytes, age: HOUR } });
     const ids = await insert(app, 'a');
@@ -127,7 +134,7 @@ describe('retention by bytes', () => {
   });
 
   test('an idle outbox does not hold the log beyond it, however much others write', async () => {
-    await using app = await App.create();
+    await using app = await App.create(server.url);
     const bytes = 8 * MiB;
     await app.start({ retention: { bytes, age: HOUR } });
     await writeElsewhere(app, 40);

@@ -128,6 +128,7 @@ class PostgresSource implements Source {
       return new PostgresStream({
         request,
         pipeline: open.pipeline,
+        load: () => open.load(),
         offset,
         pending,
         live,

@@ -27,6 +27,8 @@ import { streamError } from './stream-errors.js';
 export interface StreamParts {
   readonly request: SessionRequest;
   readonly pipeline: string;
+  /** The saved offset, to see whether another process has claimed it. */
+  readonly load: () => Promise<Offset | null>;
   readonly offset: Offset;
   readonly pending: PostgresPending;
   readonly live: LiveLog;
@@ -204,13 +206,15 @@ export class PostgresStream implements SourceStream {
       const standsAt = await this.#checkSame(session, resume);
       await this.#snapshot?.prepare(session, null);
       const { confirmed } = this.#live;
-      return await LiveLog.start(session, {
+      const live = await LiveLog.start(session, {
         request,
         resume,
         confirmed: standsAt > confirmed ? standsAt : confirmed,
         pending,
         held,
       });
+      await this.#refuseIfClaimed(live);
+      return live;
     } catch (error) {
       await endClient(session.sql);
       if (isSlotInUse(error)) await this.#throwIfTakenOver();
@@ -233,6 +237,20 @@ export class PostgresStream implements SourceStream {
     const holder = await findForeignHolder(sql, request.slot, request.connector, pipeline);
     if (holder !== null) throw takenOver(holder);
     return slot.confirmed;
+  }
+
+  /**
+   * The slot is ours again: whoever had it meanwhile has claimed the offset, and nobody can from now on. The slot itself
+   * need not tell: it stays where it is while retention holds it.
+   */
+  async #refuseIfClaimed(live: LiveLog): Promise<void> {
+    try {
+      const saved = await this.#parts.load();
+      if (saved !== null && saved.epoch > this.offset.epoch) throw takenOver('another process');
+    } catch (error) {
+      await live.close();
+      throw error;
+    }
   }
 
   async #throwIfTakenOver(): Promise<void> {
