@@ -53,8 +53,12 @@ export function describeStarts(each: EachBeside): void {
 
     each('after the end of a transaction, and behind the head', async (beside, driver) => {
       await driver.insert('a');
-      await beside.owner.until('its end is passed', () => beside.owner.passed.length > 0);
-      const { head } = await beside.stateBehind(beside.owner.events[0]?.position ?? '');
+      const { owner } = beside;
+      await owner.until(
+        'its end is passed',
+        () => owner.events.length > 0 && owner.batches.at(-1)?.passed !== null,
+      );
+      const { head } = await beside.stateBehind(owner.events[0]?.position ?? '');
       const readings = [];
       for (const after of [beside.owner.passed.at(-1) ?? '', head])
         readings.push(await beside.reading({ after, identity: beside.identity }));

@@ -38,7 +38,7 @@ describe('defaults', () => {
     expect(config).toMatchObject({
       connection: { host: 'db.example', port: 3307, user: 'shop', password: PASSWORD, database: 'shopdb' },
       outbox: { table: 'outbox', id: 'id', key: 'order_id', columns: [] },
-      start: 'now',
+      start: null,
       serverId: null,
       metadata: 'full',
       undecidedXa: 'refuse',

@@ -188,7 +188,7 @@ describe('bookmark', () => {
     wrote.stdout = '';
     await list(bookmarksAt(undefined, []).at, {});
     await showBookmark(here, 'deploy', {});
-    expect(wrote.stdout).toMatch(/position +0\/20:0\n.*\n?.*slot +shop\n/);
+    expect(wrote.stdout).toMatch(/position +0\/20:0\ncreated at +2026\S+\nlog behind +3.0 KiB\nslot +shop\n/);
     await expect(showBookmark(here, 'gone', {})).rejects.toMatchObject({ code: 'CLI_NOTHING_FOUND' });
   });
 
