@@ -5,7 +5,7 @@ import { ParkingStage } from './parking-stage.js';
 const kinds = ['postgres', 'mysql'] as const;
 
 /** Kill points of the first test, and the measure of the others. There are hundreds; each run draws some of them. */
-const KILLS = Number(process.env['PARKING_KILLS'] ?? 6);
+const KILLS = Number(process.env['PARKING_KILLS'] ?? 4);
 /** Processes are started again up to four times for each, on a machine that is busy with others. */
 const PATIENCE = { timeout: 120_000 + KILLS * 10_000 };
 /** Statements that a new life sends before it is as far as the one before. */

@@ -138,7 +138,9 @@ export class ParkingStage implements AsyncDisposable {
 
   /** Ends the last life in order, and holds what all of them did against what committed. */
   async check(): Promise<void> {
-    await this.pipeline.stop();
+    await this.pipeline.stop(() =>
+      this.pipeline.until('nothing waits', async () => (await this.desk.counts(NAME)).keys === 0),
+    );
     const broken = new Set([...this.#broken].map((name) => this.#idOf(name)));
     const { missing, violations } = this.outbox.check(await this.witness.events(), this.runs.history, broken);
     expect({ missing, violations, unrest: this.#unrest() }, this.pipeline.planted).toEqual({

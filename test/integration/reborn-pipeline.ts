@@ -89,8 +89,12 @@ export class RebornPipeline implements AsyncDisposable {
     });
   }
 
-  /** Lets this life end in order; it is the last one unless there is a restart. */
-  async stop(): Promise<void> {
+  /**
+   * Lets this life end in order; it is the last one unless there is a restart.
+   *
+   * @param done awaited before the end of a life that has to come after all
+   */
+  async stop(done: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
     for (;;) {
       // A kill that was planted and not reached would come at the statements of a stop.
       await this.plant(null);
@@ -103,6 +107,7 @@ export class RebornPipeline implements AsyncDisposable {
       this.#kills += 1;
       this.#stopping = false;
       this.#life = this.#launch();
+      await done();
     }
   }
 
