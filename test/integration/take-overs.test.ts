@@ -21,6 +21,8 @@ class Crew {
   readonly waits: { readonly how: 'kill' | 'stop'; readonly ms: number }[] = [];
   readonly #runs: PipelineRuns;
   #members: PipelineProcess[] = [];
+  /** When each of those that were killed had its last moment. */
+  readonly #killedAt = new Map<number, number>();
 
   constructor(runs: PipelineRuns) {
     this.#runs = runs;
@@ -46,6 +48,7 @@ class Crew {
     const owner = await this.owner();
     this.#members = this.#members.filter((member) => member !== owner);
     const began = Date.now();
+    if (how === 'kill') this.#killedAt.set(owner.run, began);
     if (how === 'kill') await owner.kill();
     else await owner.stop();
     const ended = how === 'kill' ? began : Date.now();
@@ -62,11 +65,12 @@ class Crew {
   overlaps(): string[] {
     const running = new Map<string, number>();
     const found: string[] = [];
-    for (const { what, key, run } of this.#runs.history.refresh().entries) {
+    for (const { what, key, run, at } of this.#runs.history.refresh().entries) {
       if (what === 'started') {
-        const other = running.get(key);
+        const other = running.get(key) ?? run;
         // What a killed process had in flight ends without a word.
-        if (other !== undefined && other > run) found.push(`${key}: ${String(run)} beside ${String(other)}`);
+        const isGone = (this.#killedAt.get(other) ?? Infinity) <= at;
+        if (other !== run && !isGone) found.push(`${key}: ${String(run)} beside ${String(other)}`);
         running.set(key, run);
       } else if (running.get(key) === run) running.delete(key);
     }
