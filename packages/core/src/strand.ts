@@ -30,7 +30,7 @@ export class Entry extends Mark {
  *       ▲                │  └─tooLong─► stuck ──succeed, fail──► as if it were running
  *       │               fail
  *       │                ├──► backoff ──its time comes──► ready
- *       │                └──► exhausted ──settleExhausted──► ready, or gone when empty
+ *       │                └──► exhausted ──skip, narrow──► ready, or gone when empty
  *       │                         └─────halt──► halted (stays until the process ends)
  *       └── admit (a new strand starts ready)
  */

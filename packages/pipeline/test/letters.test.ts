@@ -210,6 +210,28 @@ describe('a released key', () => {
     await setup.stop();
   });
 
+  it('has nothing handled while the log may be another owner’s', async () => {
+    const setup = await new Setup().start();
+    setup.bad.add('1');
+    setup.stream.give(events('aa'), 2);
+    await settled(setup, 2);
+    setup.bad.clear();
+    setup.stream.doubt(true);
+    setup.letters.releasedKeys.add('a');
+    await until('it is taken up', () => setup.run?.letters?.releasing.includes('a') === true);
+    let asked = 0;
+    setup.letters.before = () => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    await until('the table was asked again and again', () => asked >= 3);
+    expect(setup.seen).toEqual(['1']);
+    setup.stream.doubt(false);
+    await until('all are handled', () => setup.seen.includes('2'));
+    expect(setup.seen).toEqual(['1', '1', '2']);
+    await setup.stop();
+  });
+
   it('whose letter fails again is parked at the same place', async () => {
     const setup = await new Setup().start();
     setup.bad.add('1').add('2');
@@ -307,6 +329,30 @@ describe('a key that fills its share of the window', () => {
     await until('all are handled', () => setup.seen.includes('6'));
     expect(setup.seen.filter((id) => !['5', '7'].includes(id))).toEqual(['1', '2', '3', '4', '6']);
     await settled(setup, 8);
+    await setup.stop();
+  });
+
+  it('is not worked off before what was live of it is saved: a crash would handle that again behind it', async () => {
+    const slow = gate();
+    const saving = gate();
+    const letters = new FakeLetters();
+    const setup = await new Setup(letters, { maxPerKey: 1, overflow: 'park' }).start((event) =>
+      event.id === '1' ? slow.promise : undefined,
+    );
+    setup.stream.give(events('aa'), 2);
+    await until('a has overflown', () => letters.idsWaiting('a').length === 1);
+    setup.store.answer = () => saving.promise.then(() => 'saved' as const);
+    slow.open();
+    await until('the live one is handled', () => setup.run?.executor.settled === 2);
+    let asked = 0;
+    letters.before = () => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    await until('the table was asked again and again', () => asked >= 3);
+    expect(setup.seen).toEqual(['1']);
+    saving.open();
+    await until('the letter is handled', () => setup.seen.includes('2'));
     await setup.stop();
   });
 
