@@ -112,6 +112,15 @@ export class FailingShop implements AsyncDisposable {
     );
   }
 
+  /** These wait, and the first of them has failed: nobody is at it any more. */
+  async untilFailed(key: string, ids: readonly (string | undefined)[]): Promise<void> {
+    await waitUntil(`the head of ${key} has failed`, async () => {
+      const letters = await this.all({ key, state: 'waiting' });
+      const hasFailed = letters.some(({ failure }) => failure !== null);
+      return hasFailed && letters.map(({ event }) => event.id).join() === ids.join();
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.pipelines[Symbol.asyncDispose]();
     await this.operator.close();
