@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   databaseKinds,
   PipelineRuns,
@@ -92,6 +93,37 @@ describe.each(databaseKinds)('%s: a standby takes over', (kind) => {
     await second.stop();
     expect(handled.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
     expect(pipelines.storage.get('app')?.epoch).toBe(2);
+  });
+});
+
+describe.each(databaseKinds)('%s: a former owner that stood still while its place was taken', (kind) => {
+  test('starts no handler when it goes on, whatever its timers and handlers wake up to', async () => {
+    await using outbox = await testOutbox(kind);
+    await using pipelines = await PipelineRuns.prepare(outbox, {
+      name: 'stopped',
+      tuning: { concurrency: 4, retry: { initialDelay: 5, maxDelay: 50, attempts: 1_000 } },
+      behaviour: { delay: 10, failRate: 0.1 },
+    });
+    const owner = await pipelines.start();
+    const standby = await pipelines.start();
+    const { history } = pipelines;
+    await outbox.insert(rowsInTurn(200, 20));
+    await history.until('the owner is at work', () => history.succeeded.size >= 50);
+
+    owner.signal('SIGSTOP');
+    await outbox.sessionsOf('stopped').end('owner');
+    await history.untilSucceeded(200);
+    // It may have stood still for less than it would notice by its clock, if the other one was that quick.
+    await sleep(1_500);
+    const wentOn = Date.now();
+    owner.signal('SIGCONT');
+    await owner.untilStatus('it stands by', ({ state }) => state === 'standby');
+    const late = history
+      .refresh()
+      .entries.filter(({ run, what, at }) => run === owner.run && what === 'started' && at >= wentOn);
+    expect(late.map(({ key, ids }) => `${key}: ${ids.join()}`)).toEqual([]);
+    await owner.stop();
+    await standby.stop();
   });
 });
 

@@ -139,6 +139,14 @@ export class Executor {
     return true;
   }
 
+  /** The handler of a running strand was not called after all: its events wait for their turn as before. */
+  putBack(strand: Strand): void {
+    this.#endTurn(strand);
+    strand.attempt -= 1;
+    strand.become('ready');
+    this.#ready.push(strand);
+  }
+
   /**
    * The turn of a running strand failed: its head stays the head, now or for good.
    *

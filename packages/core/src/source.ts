@@ -64,6 +64,12 @@ export interface SourceStream {
    * silent), and when it is sure again: no handler starts in between. Left out by a source whose losses are certain.
    */
   onDoubt?(listener: (inDoubt: boolean) => void): void;
+  /**
+   * Resolves once the server has said, asked since the call, that this process owns the log. Stays open while nobody can
+   * be asked, and for good when another process owns it: then `lost` aborts, sooner or later. It is asked after this
+   * process stood still for a while, before another handler starts. Never rejects.
+   */
+  proveOwnership?(): Promise<void>;
   /** Orders two positions of this log: negative, zero or positive. */
   compare(a: Position, b: Position): number;
   /** Everything up to `position` is settled and durably saved: the log may be released up to there. */

@@ -4,6 +4,7 @@ import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
 import { TurnContext } from './handler-context.js';
+import { NOT_CALLED } from './not-called.js';
 import type { Term } from './term.js';
 
 /** Milliseconds that handlers may run on without letting sockets and timers have a turn. */
@@ -24,12 +25,13 @@ class Slot {
   sweeps = 0;
   /** When it was found to take too long, by the monotonic clock; NaN before. */
   stuckAt = NaN;
-  readonly fulfilled: () => void;
+  readonly fulfilled: (result: unknown) => void;
   readonly rejected: (error: unknown) => void;
 
   constructor(dispatcher: Dispatcher) {
-    this.fulfilled = () => {
-      dispatcher.ended(this, null);
+    this.fulfilled = (result) => {
+      if (result === NOT_CALLED) dispatcher.putBack(this);
+      else dispatcher.ended(this, null);
     };
     this.rejected = (error) => {
       dispatcher.ended(this, { error });
@@ -170,20 +172,32 @@ export class Dispatcher {
     });
   }
 
-  /** Called by a slot. */
-  ended(slot: Slot, failure: { readonly error: unknown } | null): void {
+  /** Called by a slot whose turn did not begin. */
+  putBack(slot: Slot): void {
     const { strand } = slot;
     if (strand === null) return;
-    const { ctx } = slot;
-    if (!Number.isNaN(slot.stuckAt)) this.#endStuck(slot, strand, failure === null);
-    slot.strand = null;
-    slot.ctx = null;
-    this.#busy.delete(slot);
-    this.#free.push(slot);
+    this.#release(slot, strand, false);
+    this.#executor.putBack(strand);
+    this.pump();
+  }
+
+  /** Called by a slot. */
+  ended(slot: Slot, failure: { readonly error: unknown } | null): void {
+    const { strand, ctx } = slot;
+    if (strand === null) return;
+    this.#release(slot, strand, failure === null);
     if (failure === null) this.#executor.succeed(strand);
     else this.#fail(strand, failure.error, ctx?.notBefore ?? 0);
     this.#options.settled();
     this.pump();
+  }
+
+  #release(slot: Slot, strand: Strand, succeeded: boolean): void {
+    if (!Number.isNaN(slot.stuckAt)) this.#endStuck(slot, strand, succeeded);
+    slot.strand = null;
+    slot.ctx = null;
+    this.#busy.delete(slot);
+    this.#free.push(slot);
   }
 
   #run(strand: Strand): void {

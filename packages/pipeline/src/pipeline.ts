@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   OwnershipLostError,
   StrandlineError,
@@ -19,6 +18,7 @@ import {
 import { NamedDesk, type PipelineDesk } from './letters/desk.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
+import { pause } from './pause.js';
 import { InstanceReporter } from './report/instance-reporter.js';
 import type { ClaimedLetters } from './letters/letter-room.js';
 import { Observer } from './report/observer.js';
@@ -277,7 +277,7 @@ class RunningPipeline implements Pipeline {
         if (!healing) throw error;
         const delay = Math.min(LONGEST_REOPEN_DELAY, 100 * 2 ** attempt);
         this.#log.warn({ err: errorFields(error), delay }, 'the pipeline can not be opened: trying again');
-        await sleep(delay, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+        await pause(delay, this.#stopping.signal);
       }
     }
   }

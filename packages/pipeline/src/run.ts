@@ -74,7 +74,7 @@ export class Run {
   readonly letters: LetterRoom | null;
   readonly #dispatcher: Dispatcher;
   readonly #term: Term;
-  readonly #doubt = new Doubt();
+  readonly #doubt: Doubt;
   /** The newest event that was admitted: when nothing waits, all that committed before it is settled. */
   #newest: OutboxEvent | null = null;
   readonly #settledBefore: AlreadySettled;
@@ -113,6 +113,13 @@ export class Run {
       random: Math.random,
     });
     this.#term = new Term(config, log, options.replay?.of);
+    this.#doubt = new Doubt({
+      log,
+      prove: stream.proveOwnership === undefined ? null : async () => stream.proveOwnership?.(),
+      over: () => {
+        this.#dispatcher.pump();
+      },
+    });
     const letters = this.#openLetters();
     this.letters = letters;
     this.#dispatcher = new Dispatcher({
@@ -193,7 +200,6 @@ export class Run {
     if (lost.aborted) onLost();
     this.stream.onDoubt?.((inDoubt) => {
       this.#doubt.set(inDoubt);
-      if (!inDoubt) this.#dispatcher.pump();
     });
     this.commits.start();
     this.letters?.start();
@@ -405,6 +411,7 @@ export class Run {
   /** The turns are over, or are given up. */
   async #close(inOrder: boolean): Promise<void> {
     this.#dispatcher.close();
+    this.#doubt.close();
     await this.letters?.close(inOrder);
   }
 

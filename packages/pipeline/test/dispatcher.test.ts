@@ -26,7 +26,13 @@ interface Batched {
 
 class Setup {
   readonly kept = keptLog();
-  readonly doubt = new Doubt();
+  readonly doubt: Doubt = new Doubt({
+    log: this.kept.log,
+    prove: null,
+    over: () => {
+      this.dispatcher.pump();
+    },
+  });
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
   settledCalls = 0;

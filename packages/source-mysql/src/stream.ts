@@ -77,6 +77,11 @@ export class MysqlStream implements SourceStream {
     return this.#parts.ownership.lost;
   }
 
+  /** The lock goes with its connection, and a process that stood still has not read that connection yet. */
+  async proveOwnership(): Promise<void> {
+    await this.#parts.ownership.confirm().catch(() => new Promise<never>(() => undefined));
+  }
+
   async *read(): AsyncGenerator<SourceBatch> {
     if (this.#parts.snapshot !== null) yield* this.#readSnapshot(this.#parts.snapshot.read());
     yield* this.#log.read();

@@ -155,6 +155,11 @@ export function rawConnection(client: pg.Client): RawConnection {
   return (client as unknown as { connection: RawConnection }).connection;
 }
 
+/** The process of the server that serves a session (BackendKeyData), as `pg_stat_activity` knows it. */
+export function serverProcessOf(client: pg.Client): number | null {
+  return (client as unknown as { readonly processID: number | null }).processID;
+}
+
 export function socketOf(client: pg.Client): Socket {
   return rawConnection(client).stream;
 }

@@ -169,6 +169,20 @@ export class LiveLog {
     this.#replication.confirm(this.#confirmed, false);
   }
 
+  /** Whether the server says, asked now, that the slot is this connection's. */
+  async ownsSlot(): Promise<boolean> {
+    const { rows } = await this.sql.query<{ holder: number | null }>(
+      'select active_pid as holder from pg_replication_slots where slot_name = $1',
+      [this.#options.request.slot],
+    );
+    return rows[0]?.holder === this.#replication.serverProcess;
+  }
+
+  /** This connection is given up. */
+  fail(error: Error): void {
+    if (!this.#closing) this.#replication.fail(error);
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#statusTimer);

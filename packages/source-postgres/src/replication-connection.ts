@@ -1,7 +1,7 @@
 import { StrandlineError } from '@strandline/core';
 import type pg from 'pg';
 import { LogicalReplicationService } from 'pg-logical-replication';
-import { NO_TRANSACTION_LIMIT, rawConnection, type Connector } from './connection.js';
+import { NO_TRANSACTION_LIMIT, rawConnection, serverProcessOf, type Connector } from './connection.js';
 import { postgresError } from './errors.js';
 import { formatLsn, parseLsn, type Lsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
@@ -131,6 +131,11 @@ export class ReplicationConnection {
     // The silence while paused was ours.
     this.#heardAt = performance.now();
     if (this.#client !== null) rawConnection(this.#client).stream.resume();
+  }
+
+  /** The process of the server that serves this session; null before there is one. */
+  get serverProcess(): number | null {
+    return this.#client === null ? null : serverProcessOf(this.#client);
   }
 
   /** Milliseconds since the server last said anything. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   OwnershipLostError,
   type Logger,
@@ -37,6 +38,9 @@ export interface StreamParts {
   readonly held: HeldLog | null;
   readonly log: Logger;
 }
+
+/** Milliseconds between two questions whether the slot is ours. */
+const PROOF_AGAIN = 50;
 
 /**
  * The events of one owner of the slot, from the claimed offset on: first the rest of the start snapshot, if
@@ -82,6 +86,30 @@ export class PostgresStream implements SourceStream {
   onDoubt(listener: (inDoubt: boolean) => void): void {
     this.#doubt = listener;
     if (this.#recovery !== null) listener(true);
+  }
+
+  /** The slot is the lock, and only the server knows who has it: a process that stood still has not read its connections yet. */
+  async proveOwnership(): Promise<void> {
+    while (!this.#isClosed() && !this.lost.aborted) {
+      if (await this.#asksWhetherItOwns()) return;
+      await sleep(PROOF_AGAIN, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    }
+    await new Promise<never>(() => undefined);
+  }
+
+  async #asksWhetherItOwns(): Promise<boolean> {
+    const live = this.#live;
+    // The start snapshot has its own way: its session may be busy for long with one statement, and is watched by it.
+    if (this.#snapshot !== null) return true;
+    // Which is on its way to own it again, or to be told that another one does.
+    if (this.#recovery !== null || live.failure !== null) return false;
+    try {
+      if ((await live.ownsSlot()) && live === this.#live) return true;
+    } catch {
+      // No answer: the connections are made anew, whatever they look like.
+    }
+    live.fail(new Error('Connection terminated: the server does not say that the slot is ours'));
+    return false;
   }
 
   compare(a: Position, b: Position): number {

@@ -78,6 +78,7 @@ export class LetterRoom {
     });
     this.#suspects = new Suspects({
       ...common,
+      doubt: options.doubt,
       crashes,
       window: config.window.events,
       cleared: () => {
@@ -185,6 +186,7 @@ export class LetterRoom {
   }
 
   abort(reason: unknown): void {
+    this.#suspects.abort();
     this.#releaser.abort(reason);
   }
 

@@ -4,6 +4,7 @@ import type { Doubt } from '../doubt.js';
 import { errorFields } from '../error-fields.js';
 import { HandlerTimeoutError } from '../errors.js';
 import { TurnContext } from '../handler-context.js';
+import { NOT_CALLED } from '../not-called.js';
 import { letterError } from './letter-error.js';
 import { pause } from '../pause.js';
 import type { Suspects } from './suspects.js';
@@ -44,8 +45,7 @@ export class LetterTurns {
       if (closing.aborted) return 'stopped';
       const ctx = new TurnContext(letter.event, attempt, term);
       try {
-        await this.#call(letter, ctx);
-        return null;
+        return (await this.#call(letter, ctx)) === NOT_CALLED ? 'stopped' : null;
       } catch (error) {
         const now = Date.now();
         if (Number.isNaN(firstFailedAt)) firstFailedAt = now;
@@ -64,7 +64,7 @@ export class LetterTurns {
     }
   }
 
-  async #call(letter: DeadLetter, ctx: TurnContext): Promise<void> {
+  async #call(letter: DeadLetter, ctx: TurnContext): Promise<unknown> {
     const { config, suspects } = this.#options;
     const { event } = letter;
     this.#inFlight.add(ctx);
@@ -74,7 +74,7 @@ export class LetterTurns {
         config.batch === undefined
           ? (config.handle as Handler)(event, ctx)
           : (config.handle as BatchHandler)([event], ctx);
-      await (letter.reason === 'crash' ? suspects.alone(event, call) : call());
+      return await (letter.reason === 'crash' ? suspects.alone(event, call) : call());
     } finally {
       clearTimeout(timer);
       this.#inFlight.delete(ctx);

@@ -76,6 +76,8 @@ export class Parking {
   /** Keys that have letters from an earlier run, and where everything up to `watermark` is settled. */
   know(keys: readonly ParkedKey[], watermark: string): void {
     const { executor, compare } = this.#options;
+    // Up to there the log brings nothing any more.
+    this.#logAt = { position: watermark };
     for (const { key, position } of keys) {
       if (compare(position, watermark) <= 0) executor.divert(key);
       else this.#ahead.set(key, position);

@@ -137,9 +137,11 @@ export class Releaser {
     const free = config.parking.concurrency - this.#releasing.size;
     if (free <= 0) return;
     this.#parkedSince.clear();
-    const keys = await letters.ask(() => store.released(fence, LISTED));
+    const keys = (await letters.ask(() => store.released(fence, LISTED))) ?? [];
     this.#awaited.clear();
-    for (const key of keys ?? []) {
+    // Those that only wait for the log come last: there may be more of them than places, and the log may be idle.
+    const waiting = new Set(keys.filter((key) => this.#waitsForLog(key)));
+    for (const key of [...keys.filter((one) => !waiting.has(one)), ...waiting]) {
       if (this.#isClosed() || this.#releasing.size >= config.parking.concurrency) return;
       if (this.#mayStart(key)) this.#start(key);
     }
@@ -210,11 +212,15 @@ export class Releaser {
     }
   }
 
+  #waitsForLog(key: string): boolean {
+    const furthest = this.#furthest.get(key);
+    return furthest !== undefined && !this.#options.parking.isBehindLog(key, furthest);
+  }
+
   /** Whether the log has delivered all letters of the key that were handled; what it delivered is being stored if not. */
   #isBehindLog(key: string): boolean {
     const { executor, parking } = this.#options;
-    const furthest = this.#furthest.get(key);
-    if (furthest === undefined || parking.isBehindLog(key, furthest)) return true;
+    if (!this.#waitsForLog(key)) return true;
     executor.holdParked(key, false);
     parking.pump();
     return false;

@@ -8,7 +8,9 @@ import {
   type OutboxEvent,
 } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
+import type { Doubt } from '../doubt.js';
 import { HandlerCrashError } from '../errors.js';
+import { NOT_CALLED } from '../not-called.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 
 /** Unclean ends in a row, at the same watermark, from which on the events there are suspects: a restart is none. */
@@ -21,6 +23,7 @@ export interface SuspectsOptions {
   readonly crashes: CrashRecord;
   /** So many events are run alone: what an owner may have had in its window when it died. */
   readonly window: number;
+  readonly doubt: Doubt;
   readonly log: Logger;
   /** Nobody is suspected any more. */
   readonly cleared: () => void;
@@ -35,6 +38,8 @@ export class Suspects {
   readonly #options: SuspectsOptions;
   #left: number;
   #convicted: string | null;
+  /** Aborts when no handler may be called any more. */
+  readonly #ended = new AbortController();
 
   constructor(options: SuspectsOptions) {
     const { crashes, window, log } = options;
@@ -68,9 +73,17 @@ export class Suspects {
           watched(events[0], () => (handle as BatchHandler)(events, ctx));
   }
 
-  /** Calls the handler of an event that is known beforehand to be dangerous: it is noted meanwhile. */
+  /** What is noted and was not called is not called any more. */
+  abort(): void {
+    this.#ended.abort();
+  }
+
+  /**
+   * Calls the handler of an event that is known beforehand to be dangerous: it is noted meanwhile. `NOT_CALLED` when
+   * the log may have become another owner's while it was being noted.
+   */
   async alone(event: OutboxEvent, call: () => unknown): Promise<unknown> {
-    const { store, fence, letters, crashes } = this.#options;
+    const { store, fence, letters, crashes, doubt } = this.#options;
     const identity = nameOf(event);
     if (identity === this.#convicted) {
       this.#convicted = null;
@@ -78,6 +91,8 @@ export class Suspects {
     }
     await letters.ask(() => store.suspect(fence, identity));
     try {
+      await doubt.over(this.#ended.signal);
+      if (this.#ended.signal.aborted) return NOT_CALLED;
       return await call();
     } finally {
       await letters.ask(() => store.suspect(fence, null));

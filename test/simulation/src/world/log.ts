@@ -1,5 +1,4 @@
 import type { OutboxEvent, Position } from '@strandline/core';
-import type { Random } from './random.js';
 
 /** One committed row. */
 export interface Row {
@@ -18,12 +17,16 @@ export type Item = { readonly row: Row } | { readonly passed: Position };
  * comes before `98/2`), so whoever compares them as text is found out.
  */
 export function compare(a: Position, b: Position): number {
-  const [commitA = NaN, ordinalA = NaN] = a.split('/').map(Number);
-  const [commitB = NaN, ordinalB = NaN] = b.split('/').map(Number);
-  return commitA - commitB || ordinalA - ordinalB;
+  if (a === b) return 0;
+  const [slashA, slashB] = [a.indexOf('/'), b.indexOf('/')];
+  const commits = Number(a.slice(0, slashA)) - Number(b.slice(0, slashB));
+  return commits === 0 ? Number(a.slice(slashA + 1)) - Number(b.slice(slashB + 1)) : commits;
 }
 
 export const LOG_START: Position = '0/0';
+
+/** Commit coordinates are that far apart. */
+const STRIDE = 7;
 
 /** A log of committed transactions, in commit order. */
 export class Log {
@@ -31,10 +34,9 @@ export class Log {
   readonly rows: Row[] = [];
   readonly #perKey = new Map<string, Row[]>();
   #commit = 0;
-  /** The log is kept from here on. */
-  released: Position = LOG_START;
+  /** Who waits for more. */
+  #waiting: (() => void)[] = [];
 
-  /** `ownEnd`: whether a transaction's end has a position of its own, or is reported as that of its last row. */
   constructor(readonly ownEnd: boolean) {}
 
   /** Where everything in the log has been handed over. */
@@ -43,29 +45,38 @@ export class Log {
     return last !== undefined && 'passed' in last ? last.passed : LOG_START;
   }
 
-  /** Commits a transaction with one row per key; without keys it is one that does not touch the outbox. */
-  commit(keys: readonly string[], random: Random): void {
-    this.#commit += random.between(1, 40);
-    keys.forEach((key, i) => {
-      this.#append(key, `${String(this.#commit)}/${String(i + 1)}`);
+  /** Commits a transaction with one row per key. */
+  commit(keys: readonly string[]): void {
+    this.#commit += STRIDE;
+    keys.forEach((key, index) => {
+      this.#append(key, `${String(this.#commit)}/${String(index + 1)}`);
     });
     const ownEnd = this.ownEnd || keys.length === 0;
     this.items.push({ passed: `${String(this.#commit)}/${String(keys.length + (ownEnd ? 1 : 0))}` });
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
   }
 
-  /** The row before this one of the same key. */
-  previousOfKey({ nth, event }: Row): Row | undefined {
-    return this.#perKey.get(event.key)?.[nth - 1];
+  ofKey(key: string): readonly Row[] {
+    return this.#perKey.get(key) ?? [];
   }
 
-  /**
-   * Where a reader that asks for `position` gets its first item: the start of the transaction there. A server
-   * may also begin earlier, as far back as what is not released yet.
-   */
-  seek(position: Position, random: Random): number {
-    const from = random.chance(0.3) ? this.released : position;
-    const [commit = ''] = from.split('/');
-    const index = this.items.findIndex((item) => compare(positionOf(item), `${commit}/0`) >= 0);
+  rowOf({ id }: OutboxEvent): Row {
+    const row = this.rows[Number(id)];
+    if (row === undefined) throw new RangeError(`no row ${id}`);
+    return row;
+  }
+
+  /** Calls back once, when there is more. */
+  onMore(wake: () => void): void {
+    this.#waiting.push(wake);
+  }
+
+  /** Where a reader that asks for a position gets its first item: the start of the transaction there. */
+  seek(position: Position): number {
+    const start = `${position.slice(0, position.indexOf('/'))}/0`;
+    const index = this.items.findIndex((item) => compare(positionOf(item), start) >= 0);
     return index < 0 ? this.items.length : index;
   }
 
@@ -96,7 +107,7 @@ function toEvent(key: string, n: number, position: Position): OutboxEvent {
     columns: {},
     position,
     table: 'public.outbox',
-    transaction: { id: String(n), ordinal: 1, commitTime: '2026-01-01T00:00:00.000000Z' },
+    transaction: { id: position, ordinal: 1, commitTime: '2026-01-01T00:00:00.000000Z' },
     bytes: 1,
   };
 }

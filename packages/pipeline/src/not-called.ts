@@ -1,0 +1,2 @@
+/** What a turn ends with when the log may have become another owner's before its handler was called. */
+export const NOT_CALLED = Symbol('not called');
