@@ -42,7 +42,7 @@ async function playWithKills(
   }
   await stage.check();
   // Not each life sends as many statements as the first one did.
-  expect(pipeline.kills, 'kills').toBeGreaterThan(points.length * 0.7);
+  expect(pipeline.kills, 'kills').toBeGreaterThanOrEqual(Math.max(1, Math.floor(points.length * 0.7)));
 }
 
 describe.each(kinds)('%s: SIGKILL at each step leaves no hole and no swap', (kind) => {

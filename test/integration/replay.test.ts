@@ -57,6 +57,11 @@ class Live implements AsyncDisposable {
     await outbox.insert([{ key: 'anchor' }]);
     await live.insert(events);
     await live.hasHandledAll();
+    // The anchor holds the watermark from now on: what moves it later is somebody else.
+    await waitUntil('what lies before the anchor is saved', () => {
+      const { watermark, savedWatermark } = live.pipeline.status();
+      return savedWatermark === watermark;
+    });
     return live;
   }
 
