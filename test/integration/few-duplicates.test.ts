@@ -11,7 +11,7 @@ import {
 import { fileOffsets } from 'strandline';
 import { describe, expect, test } from 'vitest';
 
-const rows = 10_000;
+const rows = 5_000;
 
 /** One row of the slow key, then many of others. */
 function slowOneFirst(): OutboxRow[] {

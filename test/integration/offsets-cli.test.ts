@@ -84,7 +84,7 @@ class Shop implements AsyncDisposable {
   }
 }
 
-describe.each(['postgres', 'mysql', 'mariadb'] as const)('strandline offsets and bookmark on %s', (kind) => {
+describe.each(['postgres', 'mysql'] as const)('strandline offsets and bookmark on %s', (kind) => {
   test('move a stopped pipeline back and forth, and no running one', { timeout: PATIENCE }, async () => {
     await using outbox = await testOutbox(kind);
     await using shop = new Shop(outbox);

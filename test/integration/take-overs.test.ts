@@ -9,7 +9,7 @@ import {
 import { describe, expect, test } from 'vitest';
 
 /** Take-overs per database; `TAKE_OVERS=200` is the long run. */
-const TAKE_OVERS = Number(process.env['TAKE_OVERS'] ?? 3);
+const TAKE_OVERS = Number(process.env['TAKE_OVERS'] ?? 2);
 /** A new owner handles events within this time after the end of the old one: ARCHITECTURE.md promises it. */
 const TAKE_OVER = 2_000;
 /** After a stop in order, in milliseconds. */
