@@ -108,6 +108,12 @@ export const mutations: readonly Mutation[] = [
     becomes: 'this.commits.hurry(); this.stream.confirm(this.executor.watermark);',
   },
   {
+    name: 'the window has no limit',
+    file: 'pipeline/run.js',
+    line: 'if (executor.unsettled > 0)',
+    becomes: 'if (false)',
+  },
+  {
     name: 'a former owner goes on',
     file: 'pipeline/run.js',
     line: 'this.#resolveEnded();',

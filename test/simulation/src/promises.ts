@@ -97,6 +97,14 @@ export class Promises {
     for (const row of rows) this.#checkDuplicate(row);
   }
 
+  /** How much is admitted and not settled, and how much may be. */
+  holds(unsettled: number, window: number): void {
+    this.#require(
+      unsettled <= window,
+      `6: ${String(unsettled)} events are admitted, and ${String(window)} may be`,
+    );
+  }
+
   ended(machine: Machine, rows: readonly Row[], hasSucceeded: boolean): void {
     const key = rows[0]?.event.key ?? '';
     this.#tell(() => `${machine.name} ${hasSucceeded ? 'is done with' : 'fails with'} ${namesOf(rows)}`);

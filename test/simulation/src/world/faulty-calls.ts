@@ -1,6 +1,7 @@
 import { StrandlineError } from '@strandline/core';
 import type { Purpose } from '../random.js';
 import type { Member } from './member.js';
+import { UnfinishedWork } from './unfinished-work.js';
 import type { World } from './world.js';
 
 /** What becomes of one call over the network. */
@@ -18,6 +19,16 @@ export interface FaultyCallsOptions {
   readonly fates: readonly Exclude<Fate, 'answered'>[];
   readonly code: string;
   readonly isAway: () => boolean;
+  /** Of a store whose calls wait for each other's locks: what all processes share. */
+  readonly unfinished?: UnfinishedWork;
+}
+
+/** What is special about a call. */
+export interface CallOptions<T> {
+  /** Told when the caller hears the answer. */
+  readonly answered?: (answer: T) => void;
+  /** It takes no lock: what others have begun may be done behind it. */
+  readonly onlyReads?: boolean;
 }
 
 /** Share of the calls that go wrong while there are faults. */
@@ -32,56 +43,62 @@ export class FaultyCalls {
   readonly #world: World;
   readonly #member: Member;
   readonly #options: FaultyCallsOptions;
+  readonly #unfinished: UnfinishedWork;
   #count = 0;
 
   constructor(world: World, member: Member, options: FaultyCallsOptions) {
     this.#world = world;
     this.#member = member;
     this.#options = options;
+    this.#unfinished = options.unfinished ?? new UnfinishedWork();
   }
 
   /** @param work what is done there, at once, when the call arrives */
-  call<T>(work: () => Promise<T>, answered: (answer: T) => void = () => undefined): Promise<T> {
+  call<T>(
+    work: () => Promise<T>,
+    { answered = () => undefined, onlyReads = false }: CallOptions<T> = {},
+  ): Promise<T> {
     this.#count += 1;
-    const { clock, draws } = this.#world;
-    const { purpose } = this.#options;
+    const { clock } = this.#world;
     const member = this.#member;
     if (member.isDead) return new Promise(() => undefined);
+    const nth = this.#count;
     const fate = this.#fate();
-    const time = draws.between(0.1, 6, `${purpose} time`, member.life, this.#count);
+    const time = this.#world.draws.between(0.1, 6, `${this.#options.purpose} time`, member.life, nth);
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        clock.answer(member, TIMEOUT, () => {
-          reject(this.#unavailable());
+      const failed = (error: unknown): void => {
+        clock.answer(member, 0, () => {
+          reject(error instanceof Error ? error : new Error(String(error)));
         });
       };
-      const arrive = (delay: number, then: (answer: T) => void): void => {
-        clock.after(delay, () => {
-          // What a process has sent when it dies may arrive or not.
-          if (member.isDead && draws.unit('lost request', member.life, this.#count) < 0.5) return;
-          void work().then(then, (error: unknown) => {
-            clock.answer(member, 0, () => {
-              reject(error instanceof Error ? error : new Error(String(error)));
+      if (fate === 'answered') {
+        this.#arrive(time / 2, nth, onlyReads, () => {
+          work().then((answer) => {
+            clock.answer(member, time / 2, () => {
+              answered(answer);
+              resolve(answer);
             });
-          });
+          }, failed);
         });
-      };
-      if (fate === 'lost') {
-        giveUp();
-      } else if (fate === 'unanswered') {
-        arrive(time, () => undefined);
-        giveUp();
-      } else if (fate === 'late') {
-        giveUp();
-        arrive(TIMEOUT + (time / 6) * LATEST, () => undefined);
-      } else {
-        arrive(time / 2, (answer) => {
-          clock.answer(member, time / 2, () => {
-            answered(answer);
-            resolve(answer);
-          });
-        });
+        return;
       }
+      clock.answer(member, TIMEOUT, () => {
+        reject(this.#unavailable());
+      });
+      const unheard = (): void => void work().catch(failed);
+      if (fate === 'unanswered') this.#arrive(time, nth, onlyReads, unheard);
+      if (fate === 'late') clock.after(TIMEOUT + (time / 6) * LATEST, this.#unfinished.add(unheard));
+    });
+  }
+
+  #arrive(delay: number, nth: number, onlyReads: boolean, work: () => void): void {
+    const { clock, draws } = this.#world;
+    const member = this.#member;
+    clock.after(delay, () => {
+      // What a process has sent when it dies may arrive or not.
+      if (member.isDead && draws.unit('lost request', member.life, nth) < 0.5) return;
+      if (!onlyReads) this.#options.unfinished?.finish();
+      work();
     });
   }
 

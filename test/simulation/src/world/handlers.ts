@@ -23,6 +23,7 @@ export class Handlers {
     const [head] = rows;
     const nth = head === undefined ? 0 : promises.startsOf(head);
     promises.started(this.#member, this.#member.mayNotStart, rows);
+    promises.holds(this.#member.pipeline.status().unsettled, this.#world.scenario.options.window);
     return this.#work(rows, nth, ctx);
   };
 

@@ -9,8 +9,9 @@ export function simulatedLetters(world: World, member: Member): DeadLetterStore 
   const { promises } = world;
   const calls = new FaultyCalls(world, member, {
     purpose: 'letters',
-    // A transaction that was given up is over: its session is closed, and who asks again waits for its lock.
-    fates: ['lost', 'unanswered'],
+    // A transaction that was given up can commit yet; whoever asks again waits for its lock.
+    fates: ['lost', 'unanswered', 'late'],
+    unfinished: world.unfinishedLetters,
     code: 'LETTERS_UNAVAILABLE',
     isAway: () => world.lettersAway > 0,
   });
@@ -34,7 +35,7 @@ export function simulatedLetters(world: World, member: Member): DeadLetterStore 
           promises.leftOut(letter.event);
         }),
       ),
-    read: (fence, key, limit) => calls.call(() => store.read(fence, key, limit)),
+    read: (fence, key, limit) => calls.call(() => store.read(fence, key, limit), { onlyReads: true }),
     handled: (fence, letters) =>
       calls.call(() =>
         noted(store.handled(fence, letters), () => {
@@ -44,7 +45,7 @@ export function simulatedLetters(world: World, member: Member): DeadLetterStore 
     failed: (fence, letter, failure, retryAt) =>
       calls.call(() => store.failed(fence, letter, failure, retryAt)),
     unpark: (fence, key) => calls.call(() => store.unpark(fence, key)),
-    released: (fence, limit) => calls.call(() => store.released(fence, limit)),
+    released: (fence, limit) => calls.call(() => store.released(fence, limit), { onlyReads: true }),
     prune: (fence, isSettled, limit) => calls.call(() => store.prune(fence, isSettled, limit)),
     suspect: (fence, identity) => calls.call(() => store.suspect(fence, identity)),
     release: (fence) => calls.call(() => store.release(fence)),

@@ -50,8 +50,10 @@ export class SimulatedOffsets implements Asked {
         if (result === 'saved' || result === 'restored') promises.saved(offset);
         return result;
       },
-      (result) => {
-        if (result === 'saved' || result === 'restored') promises.acknowledged(offset);
+      {
+        answered: (result) => {
+          if (result === 'saved' || result === 'restored') promises.acknowledged(offset);
+        },
       },
     );
   }

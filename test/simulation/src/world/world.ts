@@ -8,6 +8,7 @@ import type { PlannedFault, Scenario } from '../scenario.js';
 import { Log } from './log.js';
 import { Member, PIPELINE } from './member.js';
 import { Server } from './server.js';
+import { UnfinishedWork } from './unfinished-work.js';
 
 /** Milliseconds that the server bears with a client that says nothing. */
 const SERVER_PATIENCE = 1_200;
@@ -35,6 +36,7 @@ export class World {
   readonly promises: Promises;
   readonly offsets: OffsetStore;
   readonly letters: MemoryDeadLetters;
+  readonly unfinishedLetters = new UnfinishedWork();
   /** Handlers that do not end. */
   readonly hung = new Set<{ readonly member: Member; readonly key: string; readonly end: () => void }>();
   offsetsAway = 0;
@@ -225,6 +227,7 @@ export class World {
   }
 
   async #operate(kind: 'retry' | 'skip' | 'discard', key: string): Promise<void> {
+    this.unfinishedLetters.finish();
     const desk = this.letters.desk();
     const filter = { key, state: 'waiting' } as const;
     if (kind === 'retry') {
