@@ -68,7 +68,7 @@ export class Handlers {
     hung.add(entry);
     return new Promise((resolve, reject) => {
       entry.end = () => {
-        hung.delete(entry);
+        if (!hung.delete(entry)) return;
         this.#end(rows, true);
         resolve();
       };
