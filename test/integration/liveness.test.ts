@@ -1,12 +1,13 @@
 import { startPostgres, startRedis, type PostgresServer } from '@strandline/servers';
 import {
-  checkHistory,
-  PostgresCommitWitness,
   createOutbox,
   insertRows,
+  judge,
   MemoryHistory,
+  onceEach,
   outboxSource,
   OutboxWriters,
+  PostgresCommitWitness,
   PostgresOutboxSession,
   rowsInTurn,
   rowsOf,
@@ -31,8 +32,6 @@ import {
   type PostgresOptions,
 } from 'strandline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-const onceEach = { missing: [], violations: [], redelivered: [] };
 
 interface Setup {
   readonly behaviour?: HandlerBehaviour;
@@ -111,7 +110,7 @@ describe('a server that hangs up on readers that are silent for 1.5 s', () => {
     run.handler.release();
     await run.history.untilSucceeded(rows);
     expect(reconnects(run.pipeline)).toBe(0);
-    expect(checkHistory(await witness.events(), run.history.entries)).toEqual(onceEach);
+    expect(judge(await witness.events(), run.history.entries)).toEqual(onceEach);
   });
 });
 
@@ -152,7 +151,7 @@ describe('a connection that is dead without a word is given up, and the stream g
     run.handler.release();
     await run.history.untilSucceeded(rows);
     expect(reconnects(run.pipeline)).toBeGreaterThan(0);
-    expect(checkHistory(await witness.events(), run.history.entries)).toEqual(onceEach);
+    expect(judge(await witness.events(), run.history.entries)).toEqual(onceEach);
   });
 
   test('while the start snapshot is read', async () => {
@@ -234,7 +233,7 @@ describe('Postgres', () => {
     await writers.stop();
     const committed = await witness.events();
     await run.history.untilSucceeded(committed.length);
-    expect(checkHistory(committed, run.history.entries)).toEqual(onceEach);
+    expect(judge(committed, run.history.entries)).toEqual(onceEach);
     expect(reconnects(run.pipeline)).toBeGreaterThanOrEqual(2);
   });
 
@@ -303,7 +302,7 @@ describe('Redis', () => {
     await run.history.untilSucceeded(1_100);
     await waitUntil('all is saved', () => run.pipeline.status().unsaved === 0);
     expect(run.pipeline.status()).toMatchObject({ paused: null, offsetsAvailable: true });
-    expect(checkHistory(await witness.events(), run.history.entries)).toEqual(onceEach);
+    expect(judge(await witness.events(), run.history.entries)).toEqual(onceEach);
   });
 
   test('loses the offset: its owner writes it anew, and a restart goes on from there', async () => {

@@ -6,6 +6,7 @@ export type { PostgresOptions } from './postgres/postgres-options.js';
 export { startRedis, redisUrlVariable, type RedisServer } from './redis/redis.js';
 export type { RedisOptions } from './redis/redis-options.js';
 export { prepareMysql, startMysql, mysqlUrlVariable } from './mysql/mysql.js';
+export { binlogTool, type BinlogTool } from './mysql/binlog-tool.js';
 export type { MysqlServer } from './mysql/mysql-server.js';
 export { lowestReaderId, type MysqlOptions } from './mysql/mysql-options.js';
 export {

@@ -18,6 +18,8 @@ export interface HistoryEntry {
 export abstract class History {
   readonly #entries: HistoryEntry[] = [];
   readonly #succeeded = new Set<string>();
+  readonly #ended = new Map<number, number>();
+  readonly #stopped = new Set<number>();
 
   get entries(): readonly HistoryEntry[] {
     return this.#entries;
@@ -29,6 +31,27 @@ export abstract class History {
   /** The ids that a handler has succeeded for, in any run. */
   get succeeded(): ReadonlySet<string> {
     return this.#succeeded;
+  }
+
+  /**
+   * A life is over: what it had in flight has ended without a word.
+   *
+   * @param how whether it stopped in order and had saved what it had settled, or was cut short
+   * @param at by the machine's clock: the last moment at which it can have lived
+   */
+  end(run: number, how: 'stopped' | 'cut short', at = Date.now()): void {
+    this.#ended.set(run, at);
+    if (how === 'stopped') this.#stopped.add(run);
+  }
+
+  /** When lives ended, as far as that was said. */
+  get ended(): ReadonlyMap<number, number> {
+    return this.#ended;
+  }
+
+  /** The lives that stopped in order. */
+  get stopped(): ReadonlySet<number> {
+    return this.#stopped;
   }
 
   /** The ids of the entries of one kind, in order; with repetitions, when there are any. */

@@ -1,4 +1,16 @@
-export { checkHistory, type Verdict } from './check-history.js';
+export type { Committed } from './checker/commit-order.js';
+export { CommittedLog, type CommittedRow } from './checker/committed-log.js';
+export { judge } from './checker/judge.js';
+export {
+  faultless,
+  idsOf,
+  onceEach,
+  type Finding,
+  type JudgeOptions,
+  type Judgement,
+} from './checker/judgement.js';
+export { MysqlCommittedLog } from './checker/mysql-committed-log.js';
+export { PostgresCommittedLog } from './checker/postgres-committed-log.js';
 export { CommitWitness, type CommittedEvent, type CommittedTransaction } from './commit-witness.js';
 export { EffectCounters } from './effect-counters.js';
 export { FileHistory } from './history-file.js';

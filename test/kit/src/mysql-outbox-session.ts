@@ -36,6 +36,10 @@ export class MysqlOutboxSession implements OutboxSession {
     this.#isInTransaction = false;
   }
 
+  async run(sql: string): Promise<void> {
+    await this.#connection.query(sql);
+  }
+
   /** One that is in a transaction, or whose transaction failed, is of no use to others. */
   [Symbol.asyncDispose](): Promise<void> {
     if (this.#isInTransaction) this.#connection.destroy();

@@ -1,5 +1,6 @@
 import type { MysqlServerName } from '@strandline/servers';
 import type { RowDataPacket } from 'mysql2/promise';
+import { MysqlCommittedLog } from './checker/mysql-committed-log.js';
 import { compareMysqlPlaces, MysqlCommitWitness, mysqlPlaceOf } from './mysql-commit-witness.js';
 import { testMysqlDatabase, type TestMysqlDatabase } from './mysql-fixture.js';
 import { MysqlOutboxSession } from './mysql-outbox-session.js';
@@ -59,6 +60,10 @@ export class MysqlTestOutbox extends TestOutbox {
 
   witness(): Promise<MysqlCommitWitness> {
     return MysqlCommitWitness.start(this.db);
+  }
+
+  committedLog(): Promise<MysqlCommittedLog> {
+    return MysqlCommittedLog.start(this.db);
   }
 
   sessionsOf(pipeline: string): PipelineSessions {

@@ -7,4 +7,6 @@ export interface OutboxSession extends AsyncDisposable {
   begin(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
+  /** Any other statement. */
+  run(sql: string): Promise<void>;
 }

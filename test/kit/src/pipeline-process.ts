@@ -38,6 +38,7 @@ export class PipelineProcess implements AsyncDisposable {
   readonly #reports = new Map<number, (report: ProcessReport) => void>();
   #log = '';
   #asked = 0;
+  #killedAt: number | null = null;
   #error: { readonly code: string; readonly message: string } | null = null;
 
   constructor(options: PipelineProcessOptions) {
@@ -90,7 +91,13 @@ export class PipelineProcess implements AsyncDisposable {
     return this.#error;
   }
 
+  /** When it was sent its SIGKILL, by the machine's clock; null as long as it wasn't. */
+  get killedAt(): number | null {
+    return this.#killedAt;
+  }
+
   signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGKILL') this.#killedAt ??= Date.now();
     this.#child.kill(signal);
   }
 
@@ -233,6 +240,10 @@ export class PipelineRuns implements AsyncDisposable {
       run,
     });
     this.#processes.push(next);
+    // Told when it was sent its SIGKILL: another one may have taken over before we hear of its end.
+    void next.exited.then(({ code }) => {
+      this.history.end(run, code === 0 ? 'stopped' : 'cut short', next.killedAt ?? Date.now());
+    });
     return next;
   }
 

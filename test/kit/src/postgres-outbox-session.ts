@@ -34,6 +34,10 @@ export class PostgresOutboxSession implements OutboxSession {
     await this.#client.query('ROLLBACK');
   }
 
+  async run(sql: string): Promise<void> {
+    await this.#client.query(sql);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#client.end();
   }

@@ -1,3 +1,4 @@
+import { PostgresCommittedLog } from './checker/postgres-committed-log.js';
 import { comparePositions, commitLsnOf } from './lsn.js';
 import type { OutboxRow } from './outbox-row.js';
 import type { SourceChoice } from './pipeline-process-protocol.js';
@@ -66,6 +67,10 @@ export class PostgresTestOutbox extends TestOutbox {
 
   witness(): Promise<PostgresCommitWitness> {
     return PostgresCommitWitness.start(this.db);
+  }
+
+  committedLog(): Promise<PostgresCommittedLog> {
+    return PostgresCommittedLog.start(this.db);
   }
 
   sessionsOf(pipeline: string): PipelineSessions {

@@ -1,6 +1,9 @@
 import type { PostgresOptions, Source } from 'strandline';
-import { checkHistory, type Verdict } from './check-history.js';
-import type { CommittedEvent, CommitWitness } from './commit-witness.js';
+import type { Committed } from './checker/commit-order.js';
+import type { CommittedLog } from './checker/committed-log.js';
+import { judge } from './checker/judge.js';
+import type { JudgeOptions, Judgement } from './checker/judgement.js';
+import type { CommitWitness } from './commit-witness.js';
 import type { History } from './history.js';
 import type { OutboxRow } from './outbox-row.js';
 import type { OutboxSession } from './outbox-session.js';
@@ -46,8 +49,10 @@ export abstract class TestOutbox implements AsyncDisposable {
   abstract idsAbove(id: string): Promise<string[]>;
   /** Whether another session sees this row. */
   abstract has(id: string): Promise<boolean>;
-  /** Before the first insert. */
+  /** What commits from now on, with the positions that events of it must have. Before the first insert. */
   abstract witness(): Promise<CommitWitness>;
+  /** The same by another tool, which does not know positions; a log can be thrown away behind it. */
+  abstract committedLog(): Promise<CommittedLog>;
   abstract sessionsOf(pipeline: string): PipelineSessions;
   /** What of a source's position a witness knows of. */
   abstract placeOf(position: string): string;
@@ -72,8 +77,13 @@ export abstract class TestOutbox implements AsyncDisposable {
     await session.commit();
   }
 
-  /** Holds what handlers did against what committed; `broken` are the ids of events that failed for good. */
-  check(committed: readonly CommittedEvent[], history: History, broken?: ReadonlySet<string>): Verdict {
-    return checkHistory(committed, history.refresh().entries, (position) => this.placeOf(position), broken);
+  /** Holds what handlers did against what committed. What the history says of lives that ended is known already. */
+  check(committed: readonly Committed[], history: History, options: JudgeOptions = {}): Judgement {
+    return judge(committed, history.refresh().entries, {
+      ended: history.ended,
+      stopped: history.stopped,
+      placeOf: (position) => this.placeOf(position),
+      ...options,
+    });
   }
 }

@@ -27,6 +27,7 @@ export const mariadbKind: MysqlKind = {
   local: {
     package: 'mariadb-server-core',
     program: 'usr/sbin/mariadbd',
+    binlogTool: { package: 'mariadb-client', program: 'usr/bin/mariadb-binlog' },
     settings: {},
     initialisation: ['--bootstrap', '--innodb-log-file-size=64M'],
     initialStatements,

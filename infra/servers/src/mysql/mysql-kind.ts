@@ -38,6 +38,8 @@ export interface LocalKind {
   readonly package: string;
   /** The server, by its path in the package. */
   readonly program: string;
+  /** What prints binlogs, by its package and its path in there. */
+  readonly binlogTool: { readonly package: string; readonly program: string };
   /** Settings of local servers besides. In a container these are the image's business. */
   readonly settings: Readonly<Record<string, string>>;
   /** How the system tables are made: arguments of the server, and what it then reads from its standard input. */

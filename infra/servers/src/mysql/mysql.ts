@@ -30,6 +30,7 @@ export const mysqlKind: MysqlKind = {
   local: {
     package: 'mysql-server-core',
     program: 'usr/sbin/mysqld',
+    binlogTool: { package: 'mysql-server-core', program: 'usr/bin/mysqlbinlog' },
     settings: { mysqlx: 'OFF' },
     initialisation: ['--initialize-insecure', '--innodb-redo-log-capacity=64M'],
     initialStatements: () => Promise.resolve(''),
