@@ -1,5 +1,6 @@
 import { StrandlineError, type Bookmark, type InstanceReport } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
+import { expectExplained } from './findings.js';
 import { closing, next, seed, thrown, type Each, type SetUp } from './offset-store-fixtures.js';
 
 const bookmark: Bookmark = {
@@ -100,6 +101,13 @@ export function describeLimits(each: Each, setUp: SetUp): void {
     it('closes before it was ever used', async () => {
       await using backend = await setUp();
       await backend.open().close();
+    });
+
+    each('looks at its server, if it has one, and touches nothing', async (_, store) => {
+      const saved = await store.claim('shop', seed);
+      for (const finding of (await store.diagnose?.()) ?? []) expectExplained(finding);
+      expect(await store.load('shop')).toEqual(saved);
+      expect(await store.commit('shop', next(saved, {}))).toBe('saved');
     });
 
     each('has a name without line ends and credentials', (_, store) => {

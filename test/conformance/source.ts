@@ -3,6 +3,7 @@ import { memoryOffsets } from '@strandline/offsets-local';
 import { TestLog, waitUntil, watchFor } from '@strandline/test-kit';
 import { describe, expect, it } from 'vitest';
 import { AlreadySettled } from '../../packages/pipeline/src/already-settled.js';
+import { expectExplained } from './findings.js';
 import { Reading } from './reading.js';
 
 /** A transaction that the test commits or rolls back when it likes. */
@@ -384,6 +385,30 @@ export function describeSource(
       });
     });
 
+    describe('a look at its server', () => {
+      each('touches nothing, before the first run and beside an owner', async (driver, processes) => {
+        const look = async (): Promise<void> => {
+          const { pipeline, signal, log } = processes.request();
+          const request = { pipeline, signal, log, offset: processes.saved ?? null, lag: null };
+          const findings = (await driver.source().diagnose?.(request)) ?? [];
+          for (const finding of findings) expectExplained(finding);
+          expect(new Set(findings.map(({ check }) => check)).size).toBe(findings.length);
+        };
+        await look();
+        // A log that a look had claimed, or begun, would have this event.
+        await driver.insert('before');
+        const reader = await processes.reader();
+        expect(reader.stream.offset.epoch).toBe(1);
+        const saved = processes.saved;
+        await look();
+        const ids = await driver.insert('a');
+        await reader.untilEvents(1);
+        expect(reader.ids).toEqual(ids);
+        expect(processes.saved).toEqual(saved);
+        expect([reader.stream.lost.aborted, reader.stream.status().reconnects]).toEqual([false, 0]);
+      });
+    });
+
     describe('close', () => {
       each('ends a read that waits, and is idempotent', async (_, processes) => {
         const reader = await processes.reader();
@@ -507,6 +532,24 @@ export function describeSource(
         await reader.untilEvents(1);
         await reader.stream.close();
         expect(reader.stream.lost.aborted).toBe(false);
+      });
+
+      each('is in doubt, if it ever is, only until it is sure again', async (driver, processes) => {
+        const stream = await processes.open();
+        const told: boolean[] = [];
+        stream.onDoubt?.((inDoubt) => told.push(inDoubt));
+        const reader = new Reading(stream);
+        await driver.insert('a');
+        await reader.untilEvents(1);
+        expect(told).toEqual([]);
+        await driver.cutConnections();
+        await reader.until('it has reconnected', () => stream.status().reconnects === 1);
+        await driver.insert('b');
+        await reader.untilEvents(2);
+        expect(told).toEqual(told.map((_, index) => index % 2 === 0));
+        expect(told.length % 2).toBe(0);
+        // Where its connection is what holds the log, the loss of that is a doubt.
+        if (stream.onDoubt !== undefined) expect(told.length).toBeGreaterThan(0);
       });
 
       each(

@@ -359,6 +359,19 @@ describe.each(bothKinds)('two readers with one server id: %s', (kind) => {
     expect(left.log.count('lost the dump') + lost.log.count('lost the dump')).toBeLessThan(3);
   });
 
+  test('no two pipelines have one unless they are told to: each reads all of it beside the other', async () => {
+    await using db = await outboxDatabase(kind);
+    await using one = await Follower.start(db.url, { name: 'one' });
+    await using other = await Follower.start(db.url, { name: 'other' });
+    for (let round = 1; round <= 3; round += 1) {
+      await insert(db.pool, `r${String(round)}`);
+      await one.untilEvents(round);
+      await other.untilEvents(round);
+    }
+    expect([one.failure, other.failure]).toEqual([null, null]);
+    expect(one.log.count('lost the dump') + other.log.count('lost the dump')).toBe(0);
+  });
+
   test('its own connection that the server still has is no other reader', async () => {
     await using db = await outboxDatabase(kind);
     await using follower = await Follower.start(db.url);

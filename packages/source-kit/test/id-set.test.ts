@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IdSet } from '../src/id-set.js';
 
@@ -47,5 +48,25 @@ describe('ids of very many rows', () => {
     const added = Array.from({ length: 1_000 }, (__, n) => ids.add(idOf(n)));
     expect(added.slice(0, 100)).not.toContain(false);
     expect(added.slice(300)).not.toContain(true);
+  });
+
+  it('are those of a plain set, whatever they are, in whatever order they come, joined now or not yet', () => {
+    const id = fc.oneof(
+      { weight: 8, arbitrary: fc.nat(300).map(String) },
+      { weight: 1, arbitrary: fc.bigInt({ min: 2n ** 53n - 3n, max: 2n ** 53n + 3n }).map(String) },
+      { weight: 1, arbitrary: fc.constantFrom('', '00', '01', '-1', '1.0', '9007199254740992', 'a-uuid') },
+    );
+    fc.assert(
+      fc.property(fc.array(id, { maxLength: 200 }), fc.constantFrom(5, 1_000), (added, limit) => {
+        const ids = new IdSet(limit);
+        const known = new Set<string>();
+        for (const each of added) if (ids.add(each)) known.add(each);
+        // Whoever is refused gives up: what a set that is full says of other ids is of no use to anybody.
+        for (const each of known) expect(ids.has(each), each).toBe(true);
+        if (limit > added.length)
+          for (const each of [...added, '301', '7', 'x', '9007199254740993'])
+            expect(ids.has(each)).toBe(known.has(each));
+      }),
+    );
   });
 });

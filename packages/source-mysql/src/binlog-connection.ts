@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import ZongJi from '@vlasky/zongji';
 import type { Connection, ConnectionOptions } from 'mysql2';
 import type { BinlogEvent } from './binlog-events.js';
-import { mysqlError } from './errors.js';
 import { DumpReader, type PacketLibrary } from './dump-reader.js';
 import { isEvent, type RawPacket } from './raw-packet.js';
 
@@ -312,13 +311,4 @@ export class BinlogConnection {
       },
     });
   }
-}
-
-export function undecodable(cause: unknown): Error {
-  return mysqlError(
-    'MYSQL_DECODE',
-    `An event of the binlog could not be decoded (${cause instanceof Error ? cause.message : String(cause)}).`,
-    'The stream stopped before its transaction. Name the column type or setting in the message to the maintainers, or map other columns.',
-    { cause },
-  );
 }

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, HEADER, HEADER_LENGTH, isUnknown, type BinlogEvent } from './binlog-events.js';
 import { Framing } from './framing.js';
+import { mysqlError } from './errors.js';
 import { bodyOf, headerOf, innerPacket, withoutExcess, type RawPacket } from './raw-packet.js';
 import { TableMaps } from './table-maps.js';
 import { expandPayload } from './transaction-payload.js';
@@ -40,6 +41,8 @@ export class DumpReader {
   #inner: { readonly packet: RawPacket; readonly events: Generator<Buffer> } | null = null;
   /** Bytes of the checksum of an event, as the file that it stands in says. */
   #checksum: number;
+  /** What the library reads at the moment. */
+  #given: RawPacket | null = null;
   #bytes = 0;
 
   constructor(library: PacketLibrary, sink: DumpSink) {
@@ -55,6 +58,8 @@ export class DumpReader {
 
   /** An event that the library has read. */
   event(event: BinlogEvent): void {
+    // Rows that are made of what lies behind their packet are no rows.
+    if (this.#given !== null && isOverrun(this.#given)) return;
     this.#tableMaps.read(event, this.#library.tableMap);
     this.#sink.event(event);
   }
@@ -116,6 +121,23 @@ export class DumpReader {
       this.#tableMaps.expect(packet.buffer, body, end);
     }
     const excess = checksum - this.#library.checksum;
-    this.#library.read(excess === 0 ? packet : withoutExcess(packet, excess));
+    const given = excess === 0 ? packet : withoutExcess(packet, excess);
+    this.#given = given;
+    this.#library.read(given);
+    this.#given = null;
+    if (isOverrun(given)) throw overrun();
   }
+}
+
+/** The library moves the packet's offset while it reads, and does not look at its end: a length that lies leads beyond it. */
+function isOverrun({ offset, end }: RawPacket): boolean {
+  return offset > end;
+}
+
+function overrun(): Error {
+  return mysqlError(
+    'MYSQL_DECODE',
+    'An event of the binlog is shorter than what it says of itself.',
+    'The stream stopped before its transaction. The log is damaged, on the disk of the server or on the way: see whether a replica can read it.',
+  );
 }

@@ -14,6 +14,8 @@ const STANDALONE = 1;
 const QUERY_HEAD = { length: 13, schemaLength: 8, variablesLength: 11 } as const;
 const BEGIN = Buffer.from('BEGIN');
 const SOURCE_LENGTH = 16;
+/** Bytes of an event that are read here: what is shorter is damaged, and the library says so. */
+const SHORTEST = { mysqlGtid: 1 + SOURCE_LENGTH + 8, mariadbGtid: 8 + 4 + 1, xid: 8 } as const;
 /** Above this the numbers of a GTID are not exact, and the library reads them. */
 const EXACT_HIGH = 0x20_0000;
 
@@ -32,6 +34,7 @@ export class Framing {
     const body = at + HEADER_LENGTH;
     switch (buffer[at + HEADER.type]) {
       case EVENT_TYPES.xid:
+        if (end - body < SHORTEST.xid) return null;
         return new XidEvent(timestampOf(buffer, at), nextPositionOf(buffer, at), end - body);
       case EVENT_TYPES.gtid:
         return this.#mysqlGtid(buffer, at, end - body);
@@ -48,6 +51,7 @@ export class Framing {
 
   /** Flags 1, UUID 16, number 8, … (libs/mysql/binlog/event/control_events.h). */
   #mysqlGtid(buffer: Buffer, at: number, size: number): BinlogEvent | null {
+    if (size < SHORTEST.mysqlGtid) return null;
     const source = at + HEADER_LENGTH + 1;
     const number = exactNumber(buffer, source + SOURCE_LENGTH);
     if (number === null) return null;
@@ -65,6 +69,7 @@ export class Framing {
 
 /** Number 8, domain 4, flags 1, …; the server's number is in the header (MariaDB, sql/log_event.h). */
 function mariadbGtid(buffer: Buffer, at: number, size: number): BinlogEvent | null {
+  if (size < SHORTEST.mariadbGtid) return null;
   const body = at + HEADER_LENGTH;
   const number = exactNumber(buffer, body);
   if (number === null) return null;
@@ -76,6 +81,7 @@ function mariadbGtid(buffer: Buffer, at: number, size: number): BinlogEvent | nu
 }
 
 function isBegin(buffer: Buffer, body: number, end: number): boolean {
+  if (end - body < QUERY_HEAD.length) return false;
   const variables = buffer.readUInt16LE(body + QUERY_HEAD.variablesLength);
   const schema = buffer.readUInt8(body + QUERY_HEAD.schemaLength);
   const text = body + QUERY_HEAD.length + variables + schema + 1;

@@ -1,4 +1,5 @@
 import { GtidSet, MariadbGtidPosition } from '@vlasky/zongji';
+import { mysqlError } from './errors.js';
 
 /** Which of the two families a server belongs to. */
 export type Flavour = 'mysql' | 'mariadb';
@@ -23,7 +24,7 @@ export function withGtid(executed: string, gtid: string): string {
   return [...others, gtid].join(',');
 }
 
-/** Reads the text that `toString` or the server printed. */
+/** Reads the text that `toString` or the server printed; throws `MYSQL_POSITION` for any other. */
 export function parseExecuted(flavour: Flavour, text: string): Executed {
   return flavour === 'mysql' ? mysqlSet(text) : mariadbPosition(text);
 }
@@ -48,7 +49,7 @@ function mysqlSet(given: string): Executed {
 
 /** A set's one text, merged and in order. */
 function setText(given: string): string {
-  return GtidSet.parse(given.replaceAll(/\s/g, '')).toString();
+  return mutable('mysql', given).toString();
 }
 
 /** The intervals of `uuid:1-3:5:tag:1-2,…` by what their GTIDs have in front of the number. */
@@ -68,7 +69,7 @@ function intervalsOf(text: string): Map<string, (readonly [string, string])[]> {
 }
 
 function mariadbPosition(text: string): Executed {
-  const position = MariadbGtidPosition.parse(text.trim()).toString();
+  const position = mutable('mariadb', text).toString();
   const last = new Map<string, string>();
   for (const entry of position.split(',')) {
     const [domain = '', , sequence] = entry.split('-');
@@ -83,7 +84,11 @@ function mariadbPosition(text: string): Executed {
   return {
     text: position,
     contains,
-    covers: (executed) => executed.split(',').every((gtid) => gtid === '' || contains(gtid)),
+    covers: (executed) =>
+      executed
+        .split(',')
+        .map((entry) => entry.trim())
+        .every((gtid) => gtid === '' || contains(gtid)),
   };
 }
 
@@ -186,9 +191,18 @@ export class HistoryMark {
 }
 
 function mutable(flavour: Flavour, text: string): GtidSet | MariadbGtidPosition {
-  return flavour === 'mysql'
-    ? GtidSet.parse(text.replaceAll(/\s/g, ''))
-    : MariadbGtidPosition.parse(text.trim());
+  try {
+    return flavour === 'mysql'
+      ? GtidSet.parse(text.replaceAll(/\s/g, ''))
+      : MariadbGtidPosition.parse(text.trim());
+  } catch (cause) {
+    throw mysqlError(
+      'MYSQL_POSITION',
+      `${JSON.stringify(text)} is not what a ${flavour === 'mysql' ? 'MySQL' : 'MariaDB'} server has executed.`,
+      'If the saved offset holds this, it was written by something else, or with a server of the other kind.',
+      { cause },
+    );
+  }
 }
 
 function addTo(set: GtidSet | MariadbGtidPosition, gtid: string): void {

@@ -66,11 +66,11 @@ function valueText(type: number, bytes: Buffer, at: number): string {
       return jsonDouble(bytes.readDoubleLE(at));
     case STRING: {
       const { length, start } = readLength(bytes, at);
-      return JSON.stringify(bytes.toString('utf8', start, start + length));
+      return JSON.stringify(part(bytes, start, length).toString('utf8'));
     }
     case OPAQUE: {
       const { length, start } = readLength(bytes, at + 1);
-      return opaqueText(bytes.readUInt8(at), bytes.subarray(start, start + length));
+      return opaqueText(bytes.readUInt8(at), part(bytes, start, length));
     }
     default:
       return unknown('type', type);
@@ -99,7 +99,7 @@ function objectText(bytes: Buffer, base: number, width: 2 | 4): string {
   const parts = Array.from({ length: count }, (_, index) => {
     const key = keys + index * (width + 2);
     const start = base + bytes.readUIntLE(key, width);
-    const name = bytes.toString('utf8', start, start + bytes.readUInt16LE(key + width));
+    const name = part(bytes, start, bytes.readUInt16LE(key + width)).toString('utf8');
     return `${JSON.stringify(name)}: ${entryText(bytes, base, values + index * (1 + width), width)}`;
   });
   return `{${parts.join(', ')}}`;
@@ -114,6 +114,12 @@ function entryText(bytes: Buffer, base: number, at: number, width: 2 | 4): strin
     type === UINT16 ||
     (width === 4 && (type === INT32 || type === UINT32));
   return valueText(type, bytes, inline ? at + 1 : base + bytes.readUIntLE(at + 1, width));
+}
+
+/** Some of the bytes: all of them, for a text that was cut off is another one. */
+function part(bytes: Buffer, start: number, length: number): Buffer {
+  if (start + length > bytes.length) throw new Error('its JSON ends inside a value');
+  return bytes.subarray(start, start + length);
 }
 
 /** Seven bits a byte, least significant first; the high bit says that another byte follows. */

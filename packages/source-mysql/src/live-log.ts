@@ -1,12 +1,13 @@
 import type { LiveLogOptions } from './live-log-options.js';
 import { Assembler } from './assembler.js';
 import type { TableMapEvent } from './binlog-events.js';
-import { BinlogConnection, undecodable } from './binlog-connection.js';
+import { BinlogConnection } from './binlog-connection.js';
 import { withSession } from './connection.js';
-import { mysqlError, MysqlSourceError } from './errors.js';
+import { mysqlError } from './errors.js';
 import { parseExecuted } from './gtids.js';
 import { layoutProblem } from './layout-check.js';
 import { changed, changesLayout } from './layout-scan.js';
+import { faultOf } from './log-errors.js';
 import { compareFiles } from './position.js';
 import type { GroupPlace, Reading } from './reading.js';
 import { RowMapper } from './row-mapper.js';
@@ -122,7 +123,7 @@ export class LiveLog {
   }
 
   #fail(error: unknown): void {
-    this.#failure ??= { error: error instanceof MysqlSourceError ? error : decodeFault(error) };
+    this.#failure ??= { error: faultOf(error) };
     this.#options.pending.wake();
   }
 
@@ -200,11 +201,4 @@ export class LiveLog {
       "Set binlog_row_metadata = FULL, with which the log describes its rows itself. What was logged before can be read with metadata: 'minimal' if the table has not changed since.",
     );
   }
-}
-
-/** Errors of the connection stay as they are; what the library could not decode is one of ours. */
-function decodeFault(error: unknown): unknown {
-  const { code, errno } = error as { code?: unknown; errno?: unknown };
-  const ofConnection = code !== undefined || errno !== undefined || /connection/i.test(String(error));
-  return ofConnection ? error : undecodable(error);
 }

@@ -1,4 +1,4 @@
-import { mysqlError } from './errors.js';
+import { mysqlError, MysqlSourceError } from './errors.js';
 import type { FilePosition } from './position.js';
 
 /** What in the log would lose a row: the stream stops before it. `position` is that of the transaction. */
@@ -10,6 +10,30 @@ export function incident(at: FilePosition, position: string): Error {
     `The server says that its log lacks events, at ${text(at)}.`,
     "Look for what was committed at that time in the table; then start under a new pipeline name with start: 'snapshot'.",
     { position },
+  );
+}
+
+/** What bytes that are no event make the library, or Node, throw: beside a message also a code, as of a connection. */
+function isOfDecoding(error: unknown): boolean {
+  if (error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError) return true;
+  // Of zlib, in the compressed rows of MariaDB.
+  return String((error as { readonly code?: unknown }).code).startsWith('Z_');
+}
+
+/** Errors of the connection stay as they are, for they may come right; what could not be decoded is one of ours. */
+export function faultOf(error: unknown): unknown {
+  if (error instanceof MysqlSourceError) return error;
+  const { code, errno } = error as { readonly code?: unknown; readonly errno?: unknown };
+  const ofConnection = code !== undefined || errno !== undefined || /connection/i.test(String(error));
+  return ofConnection && !isOfDecoding(error) ? error : undecodable(error);
+}
+
+export function undecodable(cause: unknown): Error {
+  return mysqlError(
+    'MYSQL_DECODE',
+    `An event of the binlog could not be decoded (${cause instanceof Error ? cause.message : String(cause)}).`,
+    'The stream stopped before its transaction. Name the column type or setting in the message to the maintainers, or map other columns.',
+    { cause },
   );
 }
 

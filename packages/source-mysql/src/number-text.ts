@@ -1,4 +1,7 @@
-/** Within these places of the decimal point the servers write a number out (strings/dtoa.cc, my_gcvt). */
+/**
+ * Within these places of the decimal point the servers write a number out, and beyond the larger one if it has digits
+ * behind the point: 1234567890123456.5, but 1.234567890123456e15 (strings/dtoa.cc, my_gcvt).
+ */
 const LARGEST_PLACE = 15;
 const SMALLEST_PLACE = -14;
 
@@ -28,7 +31,7 @@ function laidOut(exponential: string, negativeZero: boolean): string {
 
 /** @param place of the decimal point behind the first digit's left side: 1 for 1.25, 0 for 0.125 */
 function written(digits: string, place: number): string {
-  if (place < SMALLEST_PLACE || place > LARGEST_PLACE) {
+  if (place < SMALLEST_PLACE || (place > LARGEST_PLACE && digits.length <= place)) {
     const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
     return `${digits.slice(0, 1)}${fraction}e${String(place - 1)}`;
   }

@@ -58,30 +58,31 @@ export function formatParts(position: Omit<LogPosition, 'kind' | 'ordinal'>): re
 export function parsePosition(text: Position): MysqlPosition {
   const snapshot = parseSnapshotPosition(text);
   if (snapshot !== null) return snapshot;
-  const [server, file, ordinal, gtid, executed, from] = text.split(';');
-  const at = parseFile(file ?? '');
-  if (
-    server === undefined ||
-    at === null ||
-    ordinal === undefined ||
-    !/^\d+$/.test(ordinal) ||
-    from === undefined
-  ) {
-    throw mysqlError(
-      'MYSQL_POSITION',
-      `${JSON.stringify(text)} is not a MySQL position.`,
-      'If the saved offset holds this, it was written by something else.',
-    );
-  }
-  return {
-    kind: 'log',
-    server,
-    at,
-    ordinal: Number(ordinal),
-    gtid: gtid ?? '',
-    executed: executed ?? '',
-    from: parseFrom(from),
-  };
+  const position = readLogPosition(text.split(';'));
+  if (position !== null) return position;
+  throw mysqlError(
+    'MYSQL_POSITION',
+    `${JSON.stringify(text)} is not a MySQL position.`,
+    'If the saved offset holds this, it was written by something else.',
+  );
+}
+
+const GTID = /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?::[a-z_]\w{0,31})?:\d+|\d+-\d+-\d+)$/i;
+
+/** Null where a part is not what it must be: one that is left out in silence may be where reading must resume. */
+function readLogPosition(parts: readonly string[]): LogPosition | null {
+  const [server = '', file = '', ordinalText = '', gtid = '', executed = '', fromText = ''] = parts;
+  const at = parseFile(file);
+  const ordinal = wholeNumber(ordinalText);
+  const from = fromText === '' ? null : parseFrom(fromText);
+  const isWhole = parts.length === 6 && (gtid === '' || GTID.test(gtid));
+  if (!isWhole || at === null || ordinal === null || from === undefined) return null;
+  return { kind: 'log', server, at, ordinal, gtid, executed, from };
+}
+
+function wholeNumber(text: string): number | null {
+  const number = /^\d+$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(number) ? number : null;
 }
 
 /** Reads a position of the log; null for one of the start snapshot. */
@@ -98,10 +99,11 @@ export function placePosition(
   return formatPosition({ server, at, ordinal: 0, gtid: '', executed, from: null });
 }
 
-function parseFrom(text: string): LogPosition['from'] {
-  const sign = text.indexOf('@');
+/** Undefined for text that is none. A file may have an @ in its name, and what was executed has none. */
+function parseFrom(text: string): LogPosition['from'] | undefined {
+  const sign = text.lastIndexOf('@');
   const at = parseFile(text.slice(0, Math.max(sign, 0)));
-  return at === null ? null : { at, executed: text.slice(sign + 1) };
+  return at === null ? undefined : { at, executed: text.slice(sign + 1) };
 }
 
 function formatFile({ file, offset, begun }: FilePosition): string {
@@ -109,10 +111,11 @@ function formatFile({ file, offset, begun }: FilePosition): string {
 }
 
 function parseFile(text: string): FilePosition | null {
-  const [, file = '', offset, begun] = /^(.+?):(\d+)(?::(\d+))?$/.exec(text) ?? [];
-  if (offset === undefined) return null;
-  const place = { file, offset: Number(offset) };
-  return begun === undefined ? place : { ...place, begun: Number(begun) };
+  const [, file = '', offsetText = '', begunText] = /^(.+?):(\d+)(?::(\d+))?$/.exec(text) ?? [];
+  const offset = wholeNumber(offsetText);
+  const begun = begunText === undefined ? undefined : wholeNumber(begunText);
+  if (offset === null || begun === null) return null;
+  return begun === undefined ? { file, offset } : { file, offset, begun };
 }
 
 /** Orders two places in one server's files. File names grow by a number: `binlog.999999` is followed by a longer one. */

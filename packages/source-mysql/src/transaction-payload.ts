@@ -1,9 +1,10 @@
 import { Decompress } from 'fzstd';
 import { HEADER_LENGTH } from './binlog-events.js';
-import { mysqlError } from './errors.js';
+import { mysqlError, MysqlSourceError } from './errors.js';
 
 /** Field types of a TRANSACTION_PAYLOAD_EVENT (libs/mysql/binlog/event/codecs/binary.cpp): type, length, value. */
 const FIELD_END = 0;
+const FIELD_PAYLOAD_SIZE = 1;
 const FIELD_COMPRESSION = 2;
 
 const COMPRESSION_ZSTD = 0;
@@ -18,7 +19,7 @@ const SLICE = 4_096;
  * @param body what follows the common header of the payload event, checksum left out
  */
 export function* expandPayload(body: Buffer): Generator<Buffer> {
-  const { payload, compression } = readFields(body);
+  const { payload, compression } = fieldsOf(body);
   let rest: Buffer = Buffer.alloc(0);
   for (const chunk of inflated(payload, compression)) {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -42,9 +43,18 @@ function lengthOfEvent(events: Buffer, at: number): number | null {
   return at + length > events.length ? null : length;
 }
 
+function fieldsOf(body: Buffer): ReturnType<typeof readFields> {
+  try {
+    return readFields(body);
+  } catch (cause) {
+    throw cause instanceof MysqlSourceError ? cause : damaged('has no head that can be read', cause);
+  }
+}
+
 function readFields(body: Buffer): { payload: Buffer; compression: number } {
   let at = 0;
   let compression = COMPRESSION_ZSTD;
+  let size: number | null = null;
   const number = (): number => {
     const first = body.readUInt8(at);
     at += 1;
@@ -56,11 +66,16 @@ function readFields(body: Buffer): { payload: Buffer; compression: number } {
   };
   for (;;) {
     const type = number();
-    if (type === FIELD_END) return { payload: body.subarray(at), compression };
+    if (type === FIELD_END) break;
     const end = number() + at;
     if (type === FIELD_COMPRESSION) compression = number();
+    if (type === FIELD_PAYLOAD_SIZE) size = number();
     at = end;
   }
+  const payload = body.subarray(at);
+  // One that ends too early may still be whole events, without the last ones.
+  if (size !== null && size !== payload.length) throw damaged('is of another length than it says');
+  return { payload, compression };
 }
 
 function* inflated(payload: Buffer, compression: number): Generator<Buffer> {

@@ -114,7 +114,6 @@ export function tune(
     else column.charset = type.charset;
     const base = baseType(type.type);
     if (base === 'json' && BLOB_LIKE.has(column.type)) wantJson(column);
-    if (base.startsWith('inet')) schema.COLUMN_TYPE = base;
     if (base === 'enum') schema.ENUM_VALUES = withInvalid(labelsOf(schema, type, labels[index], charsets));
     if (base === 'set') schema.SET_VALUES = labelsOf(schema, type, labels[index], charsets);
   });

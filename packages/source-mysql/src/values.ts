@@ -1,6 +1,7 @@
 import type { Charsets } from './charsets.js';
 import { quoteText } from './connection.js';
 import { jsonText } from './json-binary.js';
+import { inet4Text, inet6Text, uuidText } from './mariadb-texts.js';
 import { doubleText, floatText } from './number-text.js';
 
 /** A column as its declaration says. */
@@ -175,8 +176,8 @@ const CODECS: ReadonlyMap<string, Codec> = new Map<string, Codec>([
   ['set', UNORDERED],
   ['json', JSON_TEXT],
   ['uuid', UUID],
-  ['inet4', TEXT],
-  ['inet6', TEXT],
+  ['inet4', { ...TEXT, fromLog: (value) => inet4Text(bytesOf(value)), bytes: true }],
+  ['inet6', { ...TEXT, fromLog: (value) => inet6Text(bytesOf(value)), bytes: true }],
 ]);
 
 function hexText(bytes: Buffer): string {
@@ -210,27 +211,6 @@ function unsignedTimestamp(text: string): string {
   const later = new Date(Date.parse(`${seconds.replace(' ', 'T')}Z`) + TWO_TO_32_MS);
   const whole = later.toISOString().slice(0, 19).replace('T', ' ');
   return fraction === undefined ? whole : `${whole}.${fraction}`;
-}
-
-/** Segments of a uuid by length: the last comes first where MariaDB stores it in the order of time. */
-const UUID_SEGMENTS = [6, 2, 2, 2, 4];
-
-/**
- * MariaDB stores a uuid of the versions 1 to 5 with its segments in reverse, told by where version and variant
- * lie then (sql/sql_type_uuid.h).
- */
-function uuidText(stored: Buffer): string {
-  const bytes = Buffer.alloc(16);
-  stored.copy(bytes);
-  const version = bytes.readUInt8(8);
-  const reversed = (bytes.readUInt8(6) & 0x80) !== 0 && version > 0 && version < 0x60;
-  const lengths = reversed ? UUID_SEGMENTS : [...UUID_SEGMENTS].reverse();
-  let at = 0;
-  const segments = lengths.map((length) => {
-    at += length;
-    return bytes.toString('hex', at - length, at);
-  });
-  return (reversed ? segments.reverse() : segments).join('-');
 }
 
 function bytesOf(value: unknown): Buffer {

@@ -52,6 +52,11 @@ export class ByteReader {
     this.#advance(length);
   }
 
+  /** Throws unless all was read: a length that lies by a little leaves something over. */
+  end(): void {
+    if (this.#at !== this.buffer.length) throw protocolError('has more than its last field');
+  }
+
   #advance(length: number): number {
     const at = this.#at;
     if (at + length > this.buffer.length) throw truncated();
@@ -61,9 +66,13 @@ export class ByteReader {
 }
 
 function truncated(): Error {
+  return protocolError('ended before its last field');
+}
+
+function protocolError(problem: string): Error {
   return postgresError(
     'PG_PROTOCOL',
-    'A replication message ended before its last field.',
+    `A replication message ${problem}.`,
     'The stream stopped before it. Check for a proxy between Strandline and the server.',
   );
 }

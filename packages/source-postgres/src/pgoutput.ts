@@ -34,7 +34,7 @@ export interface PgoutputVisitor {
   /** @param endLsn where the commit record ends: the next transaction's may start right there */
   commit(endLsn: Lsn): void;
   relation(relation: Relation): void;
-  /** The reader stands at the tuple's column count. */
+  /** The reader stands at the tuple's column count; nothing follows the tuple. */
   insert(relationOid: number, tuple: ByteReader): void;
   message(message: LogicalMessage): void;
 }
@@ -90,6 +90,7 @@ function readRelation(reader: ByteReader): Relation {
     reader.skip(4); // type modifier
     columns.push({ name: columnName, typeOid });
   }
+  reader.end();
   return { oid, schema, name, columns };
 }
 
@@ -97,5 +98,7 @@ function readLogicalMessage(reader: ByteReader): LogicalMessage {
   const transactional = (reader.uint8() & 1) === 1;
   reader.skip(8); // its LSN
   const prefix = reader.string();
-  return { transactional, prefix, content: reader.text(reader.uint32()) };
+  const content = reader.text(reader.uint32());
+  reader.end();
+  return { transactional, prefix, content };
 }

@@ -106,6 +106,7 @@ export class RowMapper {
         throw this.#rowError(position, `has a value of kind ${JSON.stringify(String.fromCharCode(kind))}`);
       }
     }
+    tuple.end();
     return this.#event(this.#cells, bytes, { position, context, ordinal });
   }
 
@@ -149,7 +150,7 @@ export class RowMapper {
   #computedKey(key: (row: OutboxRow) => string | null, cells: readonly (string | null)[]): string | null {
     let value: unknown;
     try {
-      value = key(this.#record(cells, this.#columns.keys()));
+      value = key(this.#record(cells, [...this.#columns.keys()]));
     } catch (cause) {
       throw postgresError(
         'PG_ROW',
@@ -176,10 +177,11 @@ export class RowMapper {
     );
   }
 
-  #record(cells: readonly (string | null)[], indexes: Iterable<number>): Record<string, string | null> {
-    const record: Record<string, string | null> = {};
-    for (const index of indexes) record[this.#columns[index]?.name ?? ''] = cells[index] ?? null;
-    return record;
+  /** By `fromEntries`, which makes a field of any name: `record['__proto__'] = …` would make none. */
+  #record(cells: readonly (string | null)[], indexes: readonly number[]): Record<string, string | null> {
+    return Object.fromEntries(
+      indexes.map((index) => [this.#columns[index]?.name ?? '', cells[index] ?? null]),
+    );
   }
 
   #rowError(position: string, problem: string): PostgresSourceError {
