@@ -251,10 +251,12 @@ export class World {
     const stuck = new Set([...this.hung].map(({ key }) => key));
     if (stuck.size === 0 || stuck.size >= concurrency || window < this.log.rows.length) return;
     if ((maxPerKey < Infinity && overflow === 'pause') || onFailure === 'halt') return;
-    // A former owner waits for its handlers before it does anything else, and suspects run one at a time.
-    if (![...this.hung].every(({ member }) => this.#works(member))) return;
-    await this.#until(() => this.promises.isDoneBut(stuck), ISOLATED);
-    this.promises.nothingWaitsBut(stuck);
+    // A former owner waits for its handlers before it does anything else, and suspects run one at a time. It may be found
+    // to be one meanwhile.
+    const allWork = (): boolean => [...this.hung].every(({ member }) => this.#works(member));
+    if (!allWork()) return;
+    await this.#until(() => this.promises.isDoneBut(stuck) || !allWork(), ISOLATED);
+    if (allWork()) this.promises.nothingWaitsBut(stuck);
     this.#raise();
   }
 
