@@ -33,6 +33,7 @@ export default defineConfig({
           include: [
             'packages/*/test/**/*.test.ts',
             'test/kit/test/**/*.test.ts',
+            'test/chaos/test/**/*.test.ts',
             'test/architecture/**/*.test.ts',
           ],
           exclude: [fixtures],

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { OwnershipLostError, type Offset } from '@strandline/core';
 import {
   MemoryHistory,
+  MysqlTestOutbox,
   rowsInTurn,
   rowsOf,
   ScriptedHandler,
@@ -151,5 +152,38 @@ test.each(['mysql', 'mariadb'] as const)(
     await waitUntil('it owns again', () => former.status().state === 'running');
     await waitUntil('all is handled', () => seen[0]?.includes(ids.at(-1) ?? '') === true);
     expect([...new Set(seen.flat())].toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+  },
+);
+
+/** The server has its answer for nobody: the lock is given to a connection behind which there is no process any more. */
+test.each(['mysql', 'mariadb'] as const)(
+  '%s: a standby that was cut off while it waited is given the lock, and does not keep it from the others',
+  async (kind) => {
+    await using outbox = await MysqlTestOutbox.create(kind);
+    await using proxy = await TcpProxy.start(outbox.url);
+    await using pipelines = new Pipelines(outbox, 'inherited');
+    const silenceTimeout = 1_000;
+    const seen: string[] = [];
+    const handle = ({ id }: OutboxEvent): unknown => seen.push(id);
+    const owner = await pipelines.start(handle, { source: { silenceTimeout } });
+    const cutOff = await pipelines.start(handle, { source: { url: proxy.url, silenceTimeout } });
+    expect(cutOff.status().state).toBe('standby');
+    await outbox.db.waitFor(
+      'it waits for the lock',
+      `SELECT count(*) = 1 FROM information_schema.processlist WHERE user = ? AND left(info, 16) = 'select get_lock('`,
+      [outbox.db.name],
+    );
+    proxy.freeze();
+    proxy.freezeNewOnes();
+    const other = await pipelines.start(handle, { source: { silenceTimeout } });
+
+    await owner.stop();
+    const ids = await outbox.insert(rowsOf('a', 'b'));
+    // As long as an owner that says nothing, and no longer.
+    await waitUntil('the other one has taken over', () => other.status().state === 'running', {
+      deadlineMs: 2 * silenceTimeout + 4_000,
+    });
+    await waitUntil('all is handled', () => seen.length === 2);
+    expect(seen.toSorted()).toEqual(ids);
   },
 );

@@ -1,4 +1,5 @@
 import mysql, { type Connection, type ConnectionOptions, type QueryResult } from 'mysql2';
+import type { Socket } from 'node:net';
 import type { Link, Result, Row, Value } from './dialect.js';
 
 /** As the server would say it, which can also just hang up while a statement is still being sent. */
@@ -56,8 +57,10 @@ export class MysqlLink implements Link {
     });
   }
 
+  /** The library only says goodbye: on a dead network the socket would wait for an answer, and the process with it. */
   destroy(): void {
     this.#connection.destroy();
+    (this.#connection as unknown as { readonly stream: Socket }).stream.destroy();
     for (const reject of this.#waiting) reject(new Error('the connection was lost'));
     this.#waiting.clear();
   }

@@ -84,7 +84,12 @@ export interface Pipeline extends AsyncDisposable {
 
 /** Composes a pipeline; throws `PIPELINE_CONFIG` for wrong options. */
 export function definePipeline(options: PipelineOptions | BatchPipelineOptions): Pipeline {
-  return new RunningPipeline(parsePipelineOptions(options));
+  return pipelineOf(parsePipelineOptions(options));
+}
+
+/** A pipeline of options that were validated before. */
+export function pipelineOf(config: PipelineConfig): Pipeline {
+  return new RunningPipeline(config);
 }
 
 /** What a term of ownership begins with. */

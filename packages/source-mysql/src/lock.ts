@@ -56,6 +56,9 @@ export class Ownership {
     signal.addEventListener('abort', abort, { once: true });
     try {
       const name = lockName(table, pipeline);
+      // Before it waits: one that is cut off or stopped meanwhile is given the lock all the same, and would keep it.
+      const lease = Math.ceil((2 * patience) / 1_000);
+      await session.run(`set session wait_timeout = ${String(lease)}`, patience);
       if (!(await tryLock(session, name, 0, patience))) {
         const owner = await holder(session, name);
         if (mode === 'fail') throw lockHeld(pipeline, owner);
@@ -63,8 +66,6 @@ export class Ownership {
         // The server wakes us up: no polling.
         while (!(await tryLock(session, name, WAIT, patience))) signal.throwIfAborted();
       }
-      const lease = Math.ceil((2 * patience) / 1_000);
-      await session.run(`set session wait_timeout = ${String(lease)}`, patience);
       return new Ownership(session, patience);
     } catch (error) {
       session.destroy();

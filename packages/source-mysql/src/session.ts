@@ -39,10 +39,7 @@ export class Session {
 
   /** Bytes that have come from the server. */
   get received(): number {
-    const { connection } = this.#connection as unknown as {
-      readonly connection: { readonly stream: Socket };
-    };
-    return connection.stream.bytesRead;
+    return this.#stream.bytesRead;
   }
 
   /** Called once the connection has ended without `destroy`, whatever ended it. */
@@ -75,11 +72,22 @@ export class Session {
     }
   }
 
-  /** Whoever waits for an answer gets a `Connection closed`. */
+  /**
+   * Whoever waits for an answer gets a `Connection closed`. The library only says goodbye, and on a dead network the socket
+   * would wait for an answer to that, and the process with it.
+   */
   destroy(): void {
     this.#connection.destroy();
+    this.#stream.destroy();
     for (const reject of this.#waiting) reject(new Error('Connection closed'));
     this.#waiting.clear();
+  }
+
+  get #stream(): Socket {
+    const { connection } = this.#connection as unknown as {
+      readonly connection: { readonly stream: Socket };
+    };
+    return connection.stream;
   }
 
   #unlessDestroyed<T>(answer: Promise<T>): Promise<T> {

@@ -31,10 +31,18 @@ export { offsetsWith } from './offsets-with.js';
 export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
 export type { OutboxSession } from './outbox-session.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
-export type { OffsetsChoice, ProcessReport } from './pipeline-process-protocol.js';
+export { lifeOfTerm, runOfTerm } from './pipeline-process-protocol.js';
+export type {
+  OffsetsChoice,
+  PipelineProcessOptions,
+  ProcessReport,
+  SourceChoice,
+} from './pipeline-process-protocol.js';
 export { killInstants, type KillInstant, type KillPoint } from './planted-kill.js';
 export { PipelineProcess, PipelineRuns, type ProcessExit } from './pipeline-process.js';
 export type { PipelineSessionKind, PipelineSessions } from './pipeline-sessions.js';
+export { PlantedClock } from './planted-clock.js';
+export { PlantedDisk } from './planted-disk.js';
 export { PostgresCommitWitness, type PostgresTransaction } from './postgres-commit-witness.js';
 export { PostgresOutboxSession } from './postgres-outbox-session.js';
 export { createOutbox, insertRows, outboxSource, type OutboxSource } from './postgres-outbox.js';
@@ -42,6 +50,7 @@ export { PostgresTestOutbox } from './postgres-test-outbox.js';
 export { testDatabase, type TestDatabase } from './postgres-fixture.js';
 export { testRedis, type TestRedis } from './redis-fixture.js';
 export { testRedisCluster, type TestRedisCluster } from './redis-cluster-fixture.js';
+export { Random } from './random.js';
 export {
   ScriptedFailure,
   ScriptedHandler,

@@ -10,19 +10,33 @@ import { countingHandler } from './effect-counters.js';
 import { historyWriter } from './history-file.js';
 import {
   optionsVariable,
+  runOfTerm,
   type FromProcess,
   type OffsetsChoice,
   type PipelineProcessOptions,
   type ToProcess,
 } from './pipeline-process-protocol.js';
+import { PlantedClock } from './planted-clock.js';
+import { PlantedDisk } from './planted-disk.js';
 import { PlantedKill } from './planted-kill.js';
 import { ScriptedHandler } from './scripted-handler.js';
 import { sourceOf } from './source-choice.js';
 
 /** The process that tests kill: a pipeline as a user would write it, whose handler writes down what it does. */
 const options = JSON.parse(process.env[optionsVariable] ?? '') as PipelineProcessOptions;
-const handler = new ScriptedHandler(historyWriter(options.history), options.behaviour, options.run);
+const clock = new PlantedClock();
+const disk = options.offsets.kind === 'file' ? new PlantedDisk(options.offsets.directory) : null;
+const write = historyWriter(options.history);
+const handler = new ScriptedHandler(
+  (entry) => {
+    write({ ...entry, at: clock.right() });
+  },
+  options.behaviour,
+  options.terms === true ? () => runOfTerm(options.run, pipeline.status().epoch ?? 0) : options.run,
+);
 const kill = new PlantedKill(options.killAt ?? null);
+/** Milliseconds after which a process whose pipeline has ended says what keeps it from ending. */
+const HANGS_AFTER = 10_000;
 let mostUnsettled = 0;
 let mostBytes = 0;
 
@@ -78,6 +92,12 @@ process.on('message', (message: ToProcess) => {
     case 'plant':
       kill.plant(message.point);
       break;
+    case 'clock':
+      clock.set(message.milliseconds);
+      break;
+    case 'disk':
+      disk?.fill(message.full);
+      break;
     case 'stop':
       void pipeline.stop();
       break;
@@ -111,6 +131,9 @@ function end(error: unknown): void {
   process.exitCode = error === null ? 0 : 1;
   // It no longer holds the process, and still tells when the test has gone.
   process.channel?.unref();
+  setTimeout(() => {
+    process.stderr.write(`held by ${process.getActiveResourcesInfo().join(', ')}\n`);
+  }, HANGS_AFTER).unref();
 }
 
 function described(error: unknown): { readonly code: string; readonly message: string } {

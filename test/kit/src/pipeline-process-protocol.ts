@@ -40,6 +40,8 @@ export interface PipelineProcessOptions {
   /** File that the handlers' doings are appended to. */
   readonly history: string;
   readonly run: number;
+  /** Writes each term of ownership down as a run of its own: see `runOfTerm`. */
+  readonly terms?: boolean;
 }
 
 /** What a process looks like from inside. */
@@ -65,6 +67,10 @@ export type ToProcess =
   | { readonly type: 'break'; readonly payloads: readonly string[] }
   /** The process kills itself at a statement to the dead-letter table, counted from now; or counts only. */
   | { readonly type: 'plant'; readonly point: KillPoint | null }
+  /** From now on the machine's clock is this far from the right time, as this process sees it. */
+  | { readonly type: 'clock'; readonly milliseconds: number }
+  /** From now on there is no room for offsets, or there is again. File store only. */
+  | { readonly type: 'disk'; readonly full: boolean }
   | { readonly type: 'stop' };
 
 export type FromProcess =
@@ -73,5 +79,16 @@ export type FromProcess =
   | { readonly type: 'report'; readonly id: number; readonly report: ProcessReport }
   /** The pipeline has stopped, or could not start. */
   | { readonly type: 'ended'; readonly error: { readonly code: string; readonly message: string } | null };
+
+const runsPerLife = 10_000;
+
+/** How calls of one term of a life are told from those of its next one: by the epoch. */
+export function runOfTerm(run: number, epoch: number): number {
+  return run * runsPerLife + epoch;
+}
+
+export function lifeOfTerm(run: number): number {
+  return Math.floor(run / runsPerLife);
+}
 
 export const optionsVariable = 'STRANDLINE_TEST_PIPELINE';

@@ -20,7 +20,7 @@ import { waitUntil } from './wait-until.js';
 const main = path.resolve(import.meta.dirname, '..', 'dist', 'pipeline-process-main.js');
 /** Two busy cores load a Node process with all its modules in a second or two. */
 const startDeadlineMs = 30_000;
-const logTail = 4_000;
+const logTail = 32_000;
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -131,6 +131,16 @@ export class PipelineProcess implements AsyncDisposable {
   /** It kills itself at a statement to its dead-letter table, counted from now; or only counts. */
   plant(point: KillPoint | null): void {
     this.#send({ type: 'plant', point });
+  }
+
+  /** Puts its clock so many milliseconds ahead of the right time, or behind; the history goes on telling the right one. */
+  setClock(milliseconds: number): void {
+    this.#send({ type: 'clock', milliseconds });
+  }
+
+  /** Its offsets, in files, find no room on the disk; or they do again. */
+  fillDisk(full: boolean): void {
+    this.#send({ type: 'disk', full });
   }
 
   async report(): Promise<ProcessReport> {

@@ -33,17 +33,18 @@ export class ScriptedFailure extends Error {
 export class ScriptedHandler {
   readonly #record: Recorder;
   readonly #behaviour: HandlerBehaviour;
-  readonly #run: number;
+  readonly #run: () => number;
   readonly #held: ReadonlySet<string>;
   #broken: ReadonlySet<string>;
   readonly #released = new Set<string>();
   #isReleased = false;
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  constructor(record: Recorder, behaviour: HandlerBehaviour = {}, run = 1) {
+  /** @param run what calls are written down as, or what tells it when a call begins */
+  constructor(record: Recorder, behaviour: HandlerBehaviour = {}, run: number | (() => number) = 1) {
     this.#record = record;
     this.#behaviour = behaviour;
-    this.#run = run;
+    this.#run = typeof run === 'number' ? () => run : run;
     this.#held = new Set(behaviour.hold);
     this.#broken = new Set(behaviour.broken);
   }
@@ -69,7 +70,7 @@ export class ScriptedHandler {
   readonly handle = (event: OutboxEvent, ctx: TurnView): Promise<void> => this.handleBatch([event], ctx);
 
   readonly handleBatch = (events: readonly OutboxEvent[], { attempt }: TurnView): Promise<void> =>
-    recorded(this.#record, { run: this.#run, attempt, events }, () => this.#work(events, attempt));
+    recorded(this.#record, { run: this.#run(), attempt, events }, () => this.#work(events, attempt));
 
   async #work(events: readonly OutboxEvent[], attempt: number): Promise<void> {
     const key = events[0]?.key ?? '';

@@ -1,5 +1,6 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { Wire } from './tcp-wire.js';
 
 interface Pair {
   readonly client: Socket;
@@ -7,19 +8,23 @@ interface Pair {
   /** What the client said first tells what kind of session it is; at MySQL, its last command. */
   isReplication: boolean;
   frozen: boolean;
+  readonly wires: Wire[];
 }
 
 export type SessionKind = 'replication' | 'sql' | 'all';
 
 /**
- * A network between a client and a Postgres or MySQL server that can go dead: connections stay open and nothing comes
- * through, as when a cable is cut or a firewall forgets a connection.
+ * A network between a client and a Postgres, MySQL or Redis server that can break in three ways: dead, where connections
+ * stay open and nothing comes through, as when a firewall forgets them (`freeze`); cut, where both ends hear at once that
+ * they are gone, and nobody gets through (`cut`); and slow (`delay`).
  */
 export class TcpProxy implements AsyncDisposable {
   readonly #target: URL;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #frozenFromNowOn = false;
+  #isCut = false;
+  #delayMs = 0;
   #accepted = 0;
   #doomed: { connection: number; readonly chunks: number } | null = null;
 
@@ -71,24 +76,49 @@ export class TcpProxy implements AsyncDisposable {
     this.#frozenFromNowOn = false;
   }
 
+  /** Ends all connections, and refuses new ones until `mend`. What was on the way is lost. */
+  cut(): void {
+    this.#isCut = true;
+    for (const pair of this.#pairs) this.#end(pair);
+  }
+
+  /** After a `cut` new connections work again. */
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  /** From now on everything arrives so many milliseconds later, in both directions, on all connections; 0 ends it. */
+  delay(milliseconds: number): void {
+    this.#delayMs = milliseconds;
+  }
+
   /** The n-th connection from now on dies after so many chunks from the server; all others work. */
   freezeLater(doomed: { readonly connection: number; readonly chunks: number }): void {
     this.#doomed = { ...doomed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { client, server } of this.#pairs) {
-      client.destroy();
-      server.destroy();
-    }
+    for (const pair of this.#pairs) this.#end(pair);
     this.#server.close();
     await once(this.#server, 'close');
   }
 
+  #end(pair: Pair): void {
+    this.#pairs.delete(pair);
+    for (const wire of pair.wires) wire.cut();
+    pair.client.destroy();
+    pair.server.destroy();
+  }
+
   #accept(client: Socket): void {
+    if (this.#isCut) {
+      client.on('error', () => undefined);
+      client.resetAndDestroy();
+      return;
+    }
     this.#accepted += 1;
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
-    const pair: Pair = { client, server, isReplication: false, frozen: this.#frozenFromNowOn };
+    const pair: Pair = { client, server, isReplication: false, frozen: this.#frozenFromNowOn, wires: [] };
     this.#pairs.add(pair);
     let chunksLeft = this.#chunksOfNext();
     server.on('data', () => {
@@ -102,22 +132,29 @@ export class TcpProxy implements AsyncDisposable {
       pair.isReplication ||= isBinlogDump(command);
     });
     const forward = (from: Socket, to: Socket): void => {
+      const wire = new Wire(() => this.#delayMs);
+      pair.wires.push(wire);
       from.on('data', (chunk: Buffer) => {
-        // What was read before it froze is lost with the rest.
-        if (pair.frozen) return;
-        if (!to.write(chunk)) from.pause();
+        wire.carry(() => {
+          // What was read before it froze is lost with the rest.
+          if (pair.frozen || to.destroyed) return;
+          if (!to.write(chunk)) from.pause();
+        });
       });
       to.on('drain', () => {
         if (!pair.frozen) from.resume();
       });
       // Of a dead connection neither end hears that the other is gone.
-      from.on('error', () => {
-        if (!pair.frozen) to.destroy();
-      });
-      from.on('close', () => {
+      const end = (): void => {
         if (pair.frozen) return;
         this.#pairs.delete(pair);
         to.destroy();
+      };
+      from.on('error', () => {
+        wire.carry(end);
+      });
+      from.on('close', () => {
+        wire.carry(end);
       });
     };
     forward(client, server);

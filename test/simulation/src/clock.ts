@@ -100,19 +100,31 @@ export class Clock {
   }
 
   /** Plays until something holds, or this much time has passed, or nothing more would happen. */
-  async play(until: () => boolean, most: number): Promise<void> {
+  play(until: () => boolean, most: number): Promise<void> {
     const end = this.#now + most;
+    return new Promise((resolve, reject) => {
+      // In a callback of the event loop: only there can what is awaited be brought to its end.
+      real.setImmediate(() => {
+        try {
+          this.#playTo(end, until);
+          resolve();
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+  }
+
+  #playTo(end: number, until: () => boolean): void {
     // What was called before the first event gets as far as it can.
-    await settled();
-    for (;;) {
-      const next = this.#heap[0];
-      if (next === undefined || next.at > end || until()) return;
+    finishWhatIsAwaited();
+    for (let next = this.#heap[0]; next !== undefined && next.at <= end && !until(); next = this.#heap[0]) {
       this.#pop();
       if (!this.#happens(next)) continue;
       this.#now = Math.max(this.#now, next.at);
       this.#machine = next.machine;
       next.fire();
-      await settled();
+      finishWhatIsAwaited();
       this.#machine = null;
       if (next.every !== null && !next.isCancelled) this.#addAgain(next, next.every);
     }
@@ -182,10 +194,13 @@ function isBefore(a: Timed, b: Timed): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Resolves when every promise that could go on has gone on. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => real.setImmediate(resolve));
-}
+/**
+ * Runs all that waits for promises that are settled, as Node does it between two callbacks of its event loop, by the same
+ * function; a turn of the loop for each event would take longer than the event. It has no documented name.
+ */
+const finishWhatIsAwaited = (process as unknown as { readonly _tickCallback: () => void })._tickCallback.bind(
+  process,
+);
 
 /** What the code of a simulated process takes for its clock and for chance. */
 export interface Given {

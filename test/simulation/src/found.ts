@@ -1,6 +1,6 @@
 import type { Scenario } from './scenario.js';
 
-/** A schedule that broke a promise once, made as small as it would go. */
+/** A schedule that broke a promise once, of the product or of a mutant that few seeds find, made as small as it would go. */
 export interface FoundScenario {
   /** What went wrong. */
   readonly name: string;
@@ -89,6 +89,30 @@ export const found: readonly FoundScenario[] = [
         { at: 50, kind: 'pause', member: 0, lasts: 3_000 },
         { at: 50, kind: 'pause', member: 1, lasts: 1 },
       ],
+    },
+  },
+  {
+    name: 'a key whose letters were handled is live again only when the log has brought them',
+    scenario: {
+      seed: 107548,
+      keys: ['a', 'b'],
+      crew: 1,
+      commits: [['b', 'b', 'b'], ['a'], ['b'], ['b']].map((keys) => ({ at: 0, keys })),
+      ownership: 'slot',
+      ownEnd: false,
+      temper,
+      poison: null,
+      options: {
+        ...options,
+        concurrency: 2,
+        batch: 2,
+        maxPerKey: 2,
+        attempts: Infinity,
+        initialDelay: 10,
+        jitter: 'none',
+        commitInterval: 20,
+      },
+      faults: [{ at: 174, kind: 'cut', member: 0, lasts: 500 }],
     },
   },
 ];

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { found } from './found.js';
 import { play } from './play.js';
-import { drawScenario } from './scenario.js';
-import type { Figures } from './schedules.js';
+import { drawScenario, type Scenario } from './scenario.js';
+import { playFound, type Figures } from './schedules.js';
 import { shrunk } from './shrink.js';
 import { playOnThreads } from './threads.js';
 
@@ -19,29 +19,18 @@ const { values } = parseArgs({
   },
 });
 
-if (values.found) {
-  await playFound();
-  process.exit();
-}
-
 const seed = wholeNumber('seed', values.seed, 0);
 const runs = wholeNumber('runs', values.runs, 1);
 const threads = wholeNumber('threads', values.threads, 1);
 const began = process.hrtime.bigint();
 
-const figures = await playOnThreads(seed, runs, threads, values.json ? undefined : progress);
+const figures = values.found
+  ? await playFound()
+  : await playOnThreads(seed, runs, threads, values.json ? undefined : progress);
 const seconds = Number(process.hrtime.bigint() - began) / 1e9;
 if (values.json) print(JSON.stringify({ seed, seconds, ...figures }));
 else await report();
 process.exitCode = figures.broken.length === 0 ? 0 : 1;
-
-async function playFound(): Promise<void> {
-  for (const { name, scenario } of found) {
-    const { error } = await play(scenario);
-    print(`${error === null ? 'kept' : 'BROKEN'}: ${name}${error === null ? '' : `: ${error.message}`}`);
-    if (error !== null) process.exitCode = 1;
-  }
-}
 
 function progress({ runs: played }: Figures): void {
   if (process.stdout.isTTY) process.stdout.write(`\r${String(played)} of ${String(runs)}`);
@@ -57,23 +46,24 @@ async function report(): Promise<void> {
     `faults: ${struck.join(', ')}`,
     `broken promises: ${String(broken.length)}`,
   );
-  for (const one of broken)
+  for (const { seed: one, name, error } of broken)
     print(
-      `\nseed ${String(one.seed)}: ${one.error}`,
-      `again: npm run simulate -- --seed ${String(one.seed)} --runs 1`,
+      `\n${name ?? `seed ${String(one)}`}: ${error}`,
+      `again: npm run simulate -- ${name === undefined ? `--seed ${String(one)} --runs 1` : '--found'}`,
     );
   const [first] = broken;
-  if (first !== undefined) await explain(first.seed);
+  if (first !== undefined)
+    await explain(found.find(({ name }) => name === first.name)?.scenario ?? drawScenario(first.seed));
 }
 
-/** The smallest schedule of a broken seed. */
-async function explain(broken: number): Promise<void> {
+/** The smallest schedule that is broken in the same way. */
+async function explain(broken: Scenario): Promise<void> {
   // The clock of this thread is the schedule's from here on.
-  const smallest = await shrunk(drawScenario(broken));
+  const smallest = await shrunk(broken);
   const story: string[] = [];
   Error.stackTraceLimit = 20;
   const { error } = await play(smallest, (line) => story.push(line));
-  print(`\nseed ${String(broken)}, made smaller: ${error?.message ?? 'nothing is broken any more'}`);
+  print(`\nseed ${String(broken.seed)}, made smaller: ${error?.message ?? 'nothing is broken any more'}`);
   if (error?.cause instanceof Error) print(error.cause.stack ?? '');
   print(JSON.stringify(smallest), ...story);
 }

@@ -20,7 +20,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** Schedules that a mutation has until it is found. */
 const RUNS = 20_000;
 
-/** Plays schedules on a copy of the build in which one line is changed. */
+/** Plays schedules on a copy of the build in which one line is changed: what was found once, and then seeds. */
 export async function playMutant(mutation: Mutation, seed: number): Promise<Figures> {
   const parent = path.join(root, '.cache', 'mutants');
   await mkdir(parent, { recursive: true });
@@ -32,8 +32,12 @@ export async function playMutant(mutation: Mutation, seed: number): Promise<Figu
       await cp(path.join(from, 'package.json'), path.join(scope, name, 'package.json'));
     }
     await change(scope, mutation);
-    const args = ['--seed', String(seed), '--runs', String(RUNS), '--threads', '1', '--json'];
-    return JSON.parse(await output(path.join(scope, 'simulation', 'dist', 'main.js'), args)) as Figures;
+    const main = path.join(scope, 'simulation', 'dist', 'main.js');
+    const played = async (...args: readonly string[]): Promise<Figures> =>
+      JSON.parse(await output(main, [...args, '--json'])) as Figures;
+    const figures = await played('--found');
+    if (figures.broken.length > 0) return figures;
+    return await played('--seed', String(seed), '--runs', String(RUNS), '--threads', '1');
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,4 +1,4 @@
-import { Random } from './random.js';
+import { Random } from '@strandline/test-kit/random';
 
 /** A transaction that commits, with the keys of the rows that it inserts. Without rows it is one of other tables. */
 export interface PlannedCommit {
@@ -67,15 +67,24 @@ export interface ScenarioOptions {
   readonly commitInterval: number;
 }
 
-/** Milliseconds in which transactions commit and faults strike. */
-const SPAN = 240;
+/** How much happens in a schedule: most are short, since the more of them are played; some are long. */
+interface Size {
+  /** Milliseconds in which transactions commit and faults strike. */
+  readonly span: number;
+  readonly commits: number;
+  readonly faults: number;
+}
+
+const SHORT: Size = { span: 120, commits: 6, faults: 3 };
+const LONG: Size = { span: 240, commits: 12, faults: 9 };
 
 export function drawScenario(seed: number): Scenario {
   const random = new Random(seed);
+  const size = random.chance(0.25) ? LONG : SHORT;
   const keys = ['a', 'b', 'c', 'd'].slice(0, random.between(1, 4));
   const crew = random.pick([1, 1, 2]);
   const hasLetters = random.chance(0.6);
-  const commits = drawCommits(random, keys);
+  const commits = drawCommits(random, keys, size);
   const rows = commits.reduce((sum, commit) => sum + commit.keys.length, 0);
   return {
     seed,
@@ -93,17 +102,21 @@ export function drawScenario(seed: number): Scenario {
     },
     poison: hasLetters && rows > 0 && random.chance(0.05) ? random.between(0, rows - 1) : null,
     options: drawOptions(random, hasLetters),
-    faults: drawFaults(random, keys, crew, hasLetters),
+    faults: drawFaults(random, keys, crew, hasLetters, size),
   };
 }
 
-function drawCommits(random: Random, keys: readonly string[]): PlannedCommit[] {
+function drawCommits(
+  random: Random,
+  keys: readonly string[],
+  { span, commits: most }: Size,
+): PlannedCommit[] {
   const hot = random.chance(0.3) ? random.pick(keys) : null;
   const backlog = random.chance(0.3);
-  const commits = Array.from({ length: random.between(2, 12) }, (): PlannedCommit => {
+  const commits = Array.from({ length: random.between(1, most) }, (): PlannedCommit => {
     const rows = random.pick([0, 1, 1, 1, 2, 3]);
     return {
-      at: backlog ? 0 : random.between(0, SPAN),
+      at: backlog ? 0 : random.between(0, span),
       keys: Array.from({ length: rows }, () =>
         hot !== null && random.chance(0.5) ? hot : random.pick(keys),
       ),
@@ -127,7 +140,7 @@ function drawOptions(random: Random, hasLetters: boolean): ScenarioOptions {
     initialDelay: random.pick([0, 10]),
     jitter: random.pick(['full', 'none']),
     handlerTimeout,
-    commitInterval: random.pick([15, 40, 100]),
+    commitInterval: random.pick([20, 50, 100]),
   };
 }
 
@@ -136,12 +149,13 @@ function drawFaults(
   keys: readonly string[],
   crew: number,
   hasLetters: boolean,
+  { span, faults: most }: Size,
 ): PlannedFault[] {
   const kinds: FaultKind[] = ['kill', 'kill', 'stop', 'pause', 'cut', 'offsets away', 'skew'];
   if (hasLetters) kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard');
-  const faults = Array.from({ length: random.between(0, 8) }, (): PlannedFault => {
+  const faults = Array.from({ length: random.between(0, most) }, (): PlannedFault => {
     const kind = random.pick(kinds);
-    const at = random.between(0, SPAN);
+    const at = random.between(0, span);
     const member = random.between(0, crew - 1);
     switch (kind) {
       case 'kill':

@@ -1,10 +1,13 @@
+import { found } from './found.js';
 import { play } from './play.js';
 import type { Seen } from './promises.js';
-import { drawScenario, type FaultKind } from './scenario.js';
+import { drawScenario, type FaultKind, type Scenario } from './scenario.js';
 
 /** A seed whose schedule broke a promise. */
 export interface BrokenSeed {
   readonly seed: number;
+  /** What it is called, of one that was found before. */
+  readonly name?: string;
   readonly error: string;
 }
 
@@ -36,15 +39,28 @@ const ENOUGH = 3;
 export async function playSeeds(first: number, runs: number): Promise<Figures> {
   const figures = noFigures();
   for (let seed = first; seed < first + runs && figures.broken.length < ENOUGH; seed += 1) {
-    const scenario = drawScenario(seed);
-    const { error, seen } = await play(scenario);
-    const faults: Figures['faults'] = {};
-    for (const { kind } of scenario.faults) faults[kind] = (faults[kind] ?? 0) + 1;
-    const rows = scenario.commits.reduce((sum, { keys }) => sum + keys.length, 0);
-    const broken = error === null ? [] : [{ seed, error: error.message }];
-    add(figures, { runs: 1, rows, seen, faults, broken });
+    add(figures, await playOne(drawScenario(seed)));
   }
   return figures;
+}
+
+/** Plays what was found once. */
+export async function playFound(): Promise<Figures> {
+  const figures = noFigures();
+  for (const { name, scenario } of found) {
+    const { broken, ...rest } = await playOne(scenario);
+    add(figures, { ...rest, broken: broken.map((one) => ({ ...one, name })) });
+  }
+  return figures;
+}
+
+async function playOne(scenario: Scenario): Promise<Figures> {
+  const { error, seen } = await play(scenario);
+  const faults: Figures['faults'] = {};
+  for (const { kind } of scenario.faults) faults[kind] = (faults[kind] ?? 0) + 1;
+  const rows = scenario.commits.reduce((sum, { keys }) => sum + keys.length, 0);
+  const broken = error === null ? [] : [{ seed: scenario.seed, error: error.message }];
+  return { runs: 1, rows, seen, faults, broken };
 }
 
 /** Adds what others have played. */

@@ -20,7 +20,7 @@ export async function playOnThreads(
       const worker = new Worker(new URL('./worker-main.js', import.meta.url), {
         workerData: share,
         // A schedule leaves nothing behind: what is young need not be looked through that often.
-        resourceLimits: { maxYoungGenerationSizeMb: 128 },
+        resourceLimits: { maxYoungGenerationSizeMb: 64 },
       });
       worker.on('message', (more: Figures) => {
         add(figures, more);

@@ -39,7 +39,9 @@ export class LetterTurns {
     const { config, term, log, closing } = this.#options;
     const { key, position } = letter.event;
     const before = letter.failure?.attempts ?? 0;
-    let firstFailedAt = NaN;
+    let firstFailedAt = '';
+    /** By the clock that nobody sets. */
+    let failingSince = NaN;
     for (let attempt = 1; ; attempt += 1) {
       await this.#options.doubt.over(closing);
       if (closing.aborted) return 'stopped';
@@ -47,15 +49,16 @@ export class LetterTurns {
       try {
         return (await this.#call(letter, ctx)) === NOT_CALLED ? 'stopped' : null;
       } catch (error) {
-        const now = Date.now();
-        if (Number.isNaN(firstFailedAt)) firstFailedAt = now;
-        const delay = nextDelay(config.retry, attempt, now - firstFailedAt, error, Math.random());
+        const failedAt = new Date(Date.now()).toISOString();
+        const now = performance.now();
+        if (Number.isNaN(failingSince)) [firstFailedAt, failingSince] = [failedAt, now];
+        const delay = nextDelay(config.retry, attempt, now - failingSince, error, Math.random());
         if (delay === null) {
           return {
             error: letterError(error),
             attempts: before + attempt,
-            firstFailedAt: letter.failure?.firstFailedAt ?? new Date(firstFailedAt).toISOString(),
-            lastFailedAt: new Date(now).toISOString(),
+            firstFailedAt: letter.failure?.firstFailedAt ?? firstFailedAt,
+            lastFailedAt: failedAt,
           };
         }
         log.warn({ key, position, attempt, err: errorFields(error) }, 'handler failed: trying again');

@@ -1,5 +1,5 @@
 import { StrandlineError } from '@strandline/core';
-import type { Purpose } from '../random.js';
+import type { Purpose } from '../draws.js';
 import type { Member } from './member.js';
 import { UnfinishedWork } from './unfinished-work.js';
 import type { World } from './world.js';

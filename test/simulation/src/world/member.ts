@@ -1,7 +1,12 @@
 import type { Logger, OffsetStore } from '@strandline/core';
-import { definePipeline, type Pipeline, type PipelineOptions } from '@strandline/pipeline';
+import type { PipelineOptions } from '@strandline/pipeline';
+import {
+  parsePipelineOptions,
+  pipelineOf,
+  type Pipeline,
+  type PipelineConfig,
+} from '@strandline/pipeline/parsed';
 import type { Machine, Timed } from '../clock.js';
-import type { ScenarioOptions } from '../scenario.js';
 import { Handlers } from './handlers.js';
 import { simulatedLetters } from './letters.js';
 import { SimulatedOffsets } from './offsets.js';
@@ -24,18 +29,20 @@ export class Member implements Machine {
   clockSkew = 0;
   session: Session | null = null;
   stream: Stream | null = null;
-  readonly #pipeline: Pipeline;
+  readonly #pipeline: Pipeline | null;
 
   /**
    * @param place in the crew
    * @param life counts the lives of the whole crew
+   * @param config null for nobody, who only lends the shape of a process
    */
   constructor(
     world: World,
     readonly place: number,
     readonly life: number,
+    config: PipelineConfig | null,
   ) {
-    this.#pipeline = definePipeline(optionsOf(world, this));
+    this.#pipeline = config === null ? null : pipelineOf({ ...config, ...partsOf(world, this) });
   }
 
   get name(): string {
@@ -48,17 +55,18 @@ export class Member implements Machine {
   }
 
   get pipeline(): Pipeline {
+    if (this.#pipeline === null) throw new Error('nobody has a pipeline');
     return this.#pipeline;
   }
 }
 
-function optionsOf(world: World, member: Member): PipelineOptions {
+/** What all processes of a scenario are told; each has its own ends of what they share. */
+export function configOf(world: World): PipelineConfig {
   const { options } = world.scenario;
-  const handlers = new Handlers(world, member);
+  const nobody = new Member(world, 0, 0, null);
   const common = {
     name: PIPELINE,
-    source: new SimulatedSource(world, member),
-    offsets: new SimulatedOffsets(world, member) as unknown as OffsetStore,
+    ...partsOf(world, nobody),
     concurrency: options.concurrency,
     retry: {
       attempts: options.attempts,
@@ -74,23 +82,28 @@ function optionsOf(world: World, member: Member): PipelineOptions {
     commitInterval: options.commitInterval,
     drainTimeout: 50,
     log: silent,
-    ...(options.hasLetters ? lettersOf(world, member, options) : {}),
+    parking: {
+      poll: 50,
+      concurrency: 2,
+      schedule: options.schedule ? { initialDelay: 40, maxDelay: 160 } : null,
+    },
   };
-  // Whether it takes batches is told by `batch`, which is drawn: the types want it known.
-  return (
-    options.batch === 1
-      ? { ...common, handle: handlers.handle }
-      : { ...common, batch: { max: options.batch }, handle: handlers.handleBatch }
-  ) as PipelineOptions;
+  // Which of the two it is, is drawn.
+  const drawn = options.batch === 1 ? common : { ...common, batch: { max: options.batch } };
+  return parsePipelineOptions(drawn as PipelineOptions);
 }
 
-function lettersOf(
+/** What is a process's own of its pipeline. */
+function partsOf(
   world: World,
   member: Member,
-  { schedule }: ScenarioOptions,
-): Pick<PipelineOptions, 'deadLetters' | 'parking'> {
+): Pick<PipelineConfig, 'source' | 'offsets' | 'deadLetters' | 'handle'> {
+  const handlers = new Handlers(world, member);
+  const { batch, hasLetters } = world.scenario.options;
   return {
-    deadLetters: simulatedLetters(world, member),
-    parking: { poll: 40, concurrency: 2, schedule: schedule ? { initialDelay: 40, maxDelay: 160 } : null },
+    source: new SimulatedSource(world, member),
+    offsets: new SimulatedOffsets(world, member) as unknown as OffsetStore,
+    deadLetters: hasLetters ? simulatedLetters(world, member) : undefined,
+    handle: batch === 1 ? handlers.handle : handlers.handleBatch,
   };
 }

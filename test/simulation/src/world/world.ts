@@ -1,12 +1,14 @@
 import { StrandlineError, type Offset, type OffsetStore } from '@strandline/core';
 import { memoryOffsets } from '@strandline/offsets-local';
+import type { PipelineConfig } from '@strandline/pipeline/parsed';
 import { MemoryDeadLetters } from '@strandline/test-kit/memory-dead-letters';
+import { Random } from '@strandline/test-kit/random';
 import { Clock } from '../clock.js';
 import { Promises } from '../promises.js';
-import { Draws, Random } from '../random.js';
+import { Draws } from '../draws.js';
 import type { PlannedFault, Scenario } from '../scenario.js';
 import { Log } from './log.js';
-import { Member, PIPELINE } from './member.js';
+import { configOf, Member, PIPELINE } from './member.js';
 import { Server } from './server.js';
 import { UnfinishedWork } from './unfinished-work.js';
 
@@ -44,6 +46,7 @@ export class World {
   isQuiet = false;
   readonly #crew: (Member | null)[] = [];
   readonly #storage = new Map<string, Offset>();
+  readonly #config: PipelineConfig;
   #lives = 0;
   #latencies = 0;
   /** A pipeline has ended with this, and no restart can heal it. */
@@ -64,6 +67,7 @@ export class World {
     });
     this.offsets = memoryOffsets({ storage: this.#storage });
     this.letters = new MemoryDeadLetters(() => this.clock.wall);
+    this.#config = configOf(this);
   }
 
   /** Plays the schedule, and then a quiet end in which everything must come right. Throws what was found. */
@@ -118,7 +122,7 @@ export class World {
   #boot(place: number): void {
     this.#lives += 1;
     this.#say(() => `process ${String(this.#lives)} is started`);
-    const member = new Member(this, place, this.#lives);
+    const member = new Member(this, place, this.#lives, this.#config);
     this.#crew[place] = member;
     this.clock.as(member, () => {
       const { pipeline } = member;
@@ -285,7 +289,7 @@ export class World {
   async #until(holds: () => boolean, most: number): Promise<void> {
     const end = this.clock.now + most;
     while (this.clock.now < end) {
-      const next = Math.min(end, this.clock.now + 50);
+      const next = Math.min(end, this.clock.now + 100);
       let isHelpDue = false;
       this.clock.after(next - this.clock.now, () => {
         isHelpDue = true;

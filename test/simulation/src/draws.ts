@@ -1,33 +1,3 @@
-/** Seeded randomness (mulberry32): what a scenario is drawn with. */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed | 0;
-  }
-
-  /** A number in [0, 1). */
-  unit(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    return scrambled(this.#state);
-  }
-
-  chance(probability: number): boolean {
-    return this.unit() < probability;
-  }
-
-  /** A whole number from `least` to `most`, both included. */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.unit() * (most - least + 1));
-  }
-
-  pick<T>(from: readonly T[]): T {
-    const picked = from[this.between(0, from.length - 1)];
-    if (picked === undefined) throw new RangeError('nothing to pick from');
-    return picked;
-  }
-}
-
 /** What is drawn while a schedule is played. */
 export type Purpose =
   | 'handler'
