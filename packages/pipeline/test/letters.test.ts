@@ -1,5 +1,5 @@
 import { OwnershipLostError, PermanentError, type Offset, type OutboxEvent } from '@strandline/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Handler, PipelineOptions } from '../src/config.js';
 import { Run } from '../src/run.js';
 import { nameOf } from '../src/letters/suspects.js';
@@ -246,6 +246,25 @@ describe('a released key', () => {
     expect(setup.letters.idsWaiting('a')).toEqual(['2', '3']);
     expect(setup.letters.waiting('a')[0]?.failure).toMatchObject({ attempts: 1 });
     expect(setup.run?.executor.isParked('a')).toBe(true);
+    await setup.stop();
+  });
+
+  it('is retried for as long as the policy says, by a clock that nobody sets', async () => {
+    const retry = { attempts: Infinity, maxElapsed: 60_000, initialDelay: 1, maxDelay: 2 };
+    let calls = 0;
+    const setup = await new Setup(new FakeLetters(), { retry }).start(() => {
+      calls += 1;
+      if (calls === 2) vi.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000);
+      return calls < 3 ? Promise.reject(new Error('not now')) : undefined;
+    });
+    setup.bad.add('1');
+    setup.stream.give(events('a'), 2);
+    await settled(setup, 2);
+    setup.bad.clear();
+    setup.letters.releasedKeys.add('a');
+    await until('it is live again', () => setup.run?.executor.isParked('a') === false);
+    vi.restoreAllMocks();
+    expect(calls).toBe(3);
     await setup.stop();
   });
 
