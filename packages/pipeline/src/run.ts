@@ -275,8 +275,8 @@ export class Run {
     }
     const { executor } = this;
     if (executor.unsettled + spare >= window.events || executor.bytes >= window.bytes) {
-      // A single event larger than the window must still pass.
-      if (executor.unsettled > 0) return 'window';
+      // A single event larger than the window must still pass, and so must what the window itself waits for.
+      if (executor.unsettled > 0 && this.letters?.waitsForLog !== true) return 'window';
     }
     if (this.commits.unsaved >= window.events) return 'offsets';
     return executor.ready + spare >= this.#enoughReady ? 'handlers' : null;

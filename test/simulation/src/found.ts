@@ -115,4 +115,36 @@ export const found: readonly FoundScenario[] = [
       faults: [{ at: 174, kind: 'cut', member: 0, lasts: 500 }],
     },
   },
+  {
+    name: 'a head that had failed waited for the log to come to its letters, and the log for room in the window',
+    scenario: {
+      seed: 1506153,
+      keys: ['a'],
+      crew: 2,
+      commits: [
+        { at: 22, keys: ['a', 'a'] },
+        { at: 39, keys: ['a', 'a', 'a'] },
+      ],
+      ownership: 'slot',
+      ownEnd: false,
+      temper: { ...temper, fails: 0.4, permanently: 0.1, longest: 60 },
+      poison: null,
+      options: {
+        ...options,
+        overflow: 'pause',
+        concurrency: 2,
+        window: 3,
+        schedule: true,
+        attempts: 1,
+        initialDelay: 10,
+        jitter: 'none',
+        commitInterval: 20,
+      },
+      faults: [
+        { at: 67, kind: 'offsets away', lasts: 10 },
+        { at: 171, kind: 'kill', member: 1 },
+        { at: 227, kind: 'pause', member: 0, lasts: 50 },
+      ],
+    },
+  },
 ];

@@ -110,7 +110,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the window has no limit',
     file: 'pipeline/run.js',
-    line: 'if (executor.unsettled > 0)',
+    line: 'if (executor.unsettled > 0 && this.letters?.waitsForLog !== true)',
     becomes: 'if (false)',
   },
   {

@@ -185,6 +185,11 @@ export class LetterRoom {
     return this.#parking.isAhead(key);
   }
 
+  /** What was parked can be stored only when more of the log is read. */
+  get waitsForLog(): boolean {
+    return this.#parking.waitsForLog;
+  }
+
   abort(reason: unknown): void {
     this.#suspects.abort();
     this.#releaser.abort(reason);

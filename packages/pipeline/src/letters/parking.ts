@@ -125,6 +125,15 @@ export class Parking {
     return this.#ahead.has(key);
   }
 
+  /**
+   * A head that has failed waits for the log to come to the letters of its key. What lies in between belongs to what an
+   * earlier run had settled and not saved, so it is no more than a window: it is read though the window is full, since
+   * the head holds it until then.
+   */
+  get waitsForLog(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** The head of a strand has failed for good. */
   exhausted(strand: Strand, error: unknown): void {
     const { config } = this.#options;
@@ -305,6 +314,7 @@ export class Parking {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiting.set(key, resolve);
+      this.#options.changed();
     });
   }
 

@@ -7,10 +7,14 @@ import type { World } from './world.js';
 export class Handlers {
   readonly #world: World;
   readonly #member: Member;
+  /** What the window allows; and as much again for what an earlier owner had settled in front of letters, and not saved. */
+  readonly #mostUnsettled: number;
 
   constructor(world: World, member: Member) {
     this.#world = world;
     this.#member = member;
+    const { window, hasLetters } = world.scenario.options;
+    this.#mostUnsettled = hasLetters ? 2 * window : window;
   }
 
   readonly handle = (event: OutboxEvent, ctx: HandlerContext): unknown => this.handleBatch([event], ctx);
@@ -23,7 +27,7 @@ export class Handlers {
     const [head] = rows;
     const nth = head === undefined ? 0 : promises.startsOf(head);
     promises.started(this.#member, this.#member.mayNotStart, rows);
-    promises.holds(this.#member.pipeline.status().unsettled, this.#world.scenario.options.window);
+    promises.holds(this.#member.pipeline.status().unsettled, this.#mostUnsettled);
     return this.#work(rows, nth, ctx);
   };
 
