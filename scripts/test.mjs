@@ -16,31 +16,34 @@ const report = path.join(root, '.cache', 'test-report.json');
 mkdirSync(path.dirname(report), { recursive: true });
 rmSync(report, { force: true });
 
-const steps = [
+/** They read the tree and disturb nobody, so they run at once; what they say is short. */
+const checks = [
   ['lint', ...bin('eslint', 'bin', 'eslint.js'), '.'],
   ['format', ...bin('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level=warn', '.'],
   ['types', ...bin('typescript', 'bin', 'tsc'), '-p', '.'],
-  [
-    'suites',
-    ...bin('vitest', 'vitest.mjs'),
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    ...process.argv.slice(2),
-  ],
+];
+const suites = [
+  'suites',
+  ...bin('vitest', 'vitest.mjs'),
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
 ];
 
-let failed = false;
-for (const [name, ...command] of steps) {
+const passed = [...(await Promise.all(checks.map(step))), await step(suites)];
+process.stdout.write(`${closingLine()}\n`);
+process.exitCode = passed.every(Boolean) ? 0 : 1;
+
+/** Whether it went well. */
+async function step([name, ...command]) {
   const startedAt = Date.now();
   say(`── ${name}`);
   const code = await run(command);
   say(`── ${name}: ${code === 0 ? 'ok' : 'FAILED'} in ${Math.round((Date.now() - startedAt) / 1000)} s`);
-  failed ||= code !== 0;
+  return code === 0;
 }
-process.stdout.write(`${closingLine()}\n`);
-process.exitCode = failed ? 1 : 0;
 
 /** Runs a step with this terminal; a signal reaches it by the process group, and ends this script with it. */
 function run([command, ...args]) {
