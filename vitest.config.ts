@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const source = (path: string): string => fileURLToPath(new URL(`${path}/src/index.ts`, import.meta.url));
 
@@ -21,6 +22,28 @@ const alias = {
 
 /** Suites of the fixtures themselves, which start servers of their own. */
 const fixtures = 'test/kit/test/*fixture*.test.ts';
+
+/** Of these each takes minutes: begun last, they would be waited for alone. */
+const LONG = [
+  'chaos',
+  'simulation',
+  'mysql-positions',
+  'few-duplicates',
+  'completeness',
+  'offsets-cli',
+  'mysql-history',
+];
+
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONG.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return at < 0 ? LONG.length : at;
+    };
+    // Sorting keeps the order of the rest.
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   resolve: { alias },
@@ -69,5 +92,6 @@ export default defineConfig({
       },
     ],
     maxWorkers: 3,
+    sequence: { sequencer: LongOnesFirst },
   },
 });

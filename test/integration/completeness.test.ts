@@ -17,7 +17,6 @@ import { describe, expect, test } from 'vitest';
 
 describe('every insert committed after the start reaches the handler', () => {
   test.each([
-    ['postgres', 'file'],
     ['postgres', 'redis'],
     ['mysql', 'file'],
     ['mariadb', 'redis'],

@@ -58,7 +58,7 @@ describe.each(databaseKinds)(
       const witness = await outbox.witness();
       await using runs = await PipelineRuns.prepare(outbox, {
         name: 'few',
-        behaviour: { delay: 30, jitter: true, hold: ['slow'] },
+        behaviour: { delay: 60, jitter: true, hold: ['slow'] },
       });
       const { history } = runs;
       let life = await runs.start();
