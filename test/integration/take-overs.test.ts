@@ -16,6 +16,8 @@ const TAKE_OVERS = Number(process.env['TAKE_OVERS'] ?? 2);
 const TAKE_OVER = 2_000;
 /** After a stop in order, in milliseconds. */
 const HANDED_OVER = 1_000;
+/** One that stands by has nothing to drain, and nothing that it waits for. */
+const STANDBY_ENDS = 5_000;
 const PATIENCE = { timeout: 120_000 + TAKE_OVERS * 10_000 };
 
 /** Several processes of one pipeline, of which one works. */
@@ -63,7 +65,11 @@ class Crew {
   async stop(): Promise<void> {
     // The owner last: nobody has to take over any more.
     const owner = await this.owner();
-    for (const member of this.#members.filter((other) => other !== owner)) await member.stop();
+    for (const member of this.#members.filter((other) => other !== owner)) {
+      const began = Date.now();
+      await member.stop();
+      expect(Date.now() - began, 'the end of a standby').toBeLessThan(STANDBY_ENDS);
+    }
     expect(await owner.stop()).toEqual({ code: 0, signal: null });
   }
 }

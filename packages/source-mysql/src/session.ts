@@ -60,15 +60,21 @@ export class Session {
    * session has ended then: nobody knows whether the server still works on it.
    */
   async query(options: QueryOptions, deadline = this.answerTimeout): Promise<unknown[]> {
+    // Not the library's: its timer outlives a connection that was destroyed, and holds the process until it fires.
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<never>((_, reject) => {
+      if (deadline === Infinity) return;
+      timer = setTimeout(() => {
+        reject(new Error(`Connection lost: no answer within ${String(deadline)} ms`));
+        this.destroy();
+      }, deadline);
+    });
     try {
-      // The library takes 0 for none.
-      const timeout = deadline === Infinity ? 0 : deadline;
-      const [rows] = await this.#unlessDestroyed(this.#connection.query({ ...options, timeout }));
+      const answer = this.#unlessDestroyed(this.#connection.query(options));
+      const [rows] = await Promise.race([answer, overdue]);
       return rows as unknown[];
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== 'PROTOCOL_SEQUENCE_TIMEOUT') throw error;
-      this.destroy();
-      throw new Error(`Connection lost: no answer within ${String(deadline)} ms`, { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
