@@ -84,10 +84,11 @@ function mariadbPosition(text: string): Executed {
   return {
     text: position,
     contains,
+    // Read and printed first, as this one was: `00-1-007` is `0-1-7`.
     covers: (executed) =>
-      executed
+      mutable('mariadb', executed)
+        .toString()
         .split(',')
-        .map((entry) => entry.trim())
         .every((gtid) => gtid === '' || contains(gtid)),
   };
 }

@@ -181,6 +181,15 @@ describe('a GTID position of MariaDB, against a map of its domains', () => {
   });
 });
 
+describe('zeros in front of a number', () => {
+  it('are no other number', () => {
+    const position = parseExecuted('mariadb', '0-1-12,3-1-4');
+    expect(position.covers('00-1-12')).toBe(true);
+    expect(position.covers('0-1-0012,03-01-04')).toBe(true);
+    expect(position.covers('0-1-0013')).toBe(false);
+  });
+});
+
 describe('a text that is no set', () => {
   const mutilated = fc
     .tuple(intervals, fc.nat(), fc.constantFrom('', 'x', ':', '-', ',', '0', '"', ';'), fc.nat(2))
