@@ -1,57 +1,54 @@
 import { parseArgs } from 'node:util';
+import { BENCHMARK_NAMES, type BenchmarkName } from './benchmarks/benchmarks.js';
 import { DATABASES, type DatabaseName } from './databases/names.js';
+import { OFFSETS, type OffsetsKind } from './readers/pipeline-parts.js';
+import { UsageError } from './usage.js';
+import { WORKLOAD_NAMES } from './workloads/workloads.js';
 
-export const BENCHMARKS = ['drain', 'latency', 'memory', 'isolation', 'failures', 'release'] as const;
-export type BenchmarkName = (typeof BENCHMARKS)[number];
-
-const OFFSETS = ['redis', 'file', 'memory'] as const;
-export type OffsetsKind = (typeof OFFSETS)[number];
+/** What a report is printed as: tables as they come, or all of it at the end. */
+export type OutputFormat = 'tables' | 'json' | 'markdown';
 
 export interface BenchArguments {
   readonly database: DatabaseName;
   /** Rows of a backlog; the other benchmarks' amounts are derived from it. */
   readonly rows: number;
+  /** Rows of the long backlog that memory is watched over. */
+  readonly memoryRows: number;
   readonly rounds: number;
   readonly only: readonly BenchmarkName[];
+  /** Of drain, keys and handlers; empty for all. */
+  readonly workloads: readonly string[];
   readonly offsets: OffsetsKind;
-  readonly json: boolean;
+  readonly format: OutputFormat;
   readonly help: boolean;
 }
 
-/** Thrown for arguments that make no sense; its message is all that the person needs to see. */
-export class UsageError extends Error {}
+const MEMORY_ROWS = 10;
 
-export const USAGE = `npm run bench -- [options]
-
-  --database NAME one of ${DATABASES.join(', ')} (default postgres)
-  --rows N        rows of a backlog, 1000 to 10,000,000 (default 200,000); the other amounts follow from it
-  --rounds N      rounds, of which the median counts, 1 to 99 (default 5)
-  --only NAME     one of ${BENCHMARKS.join(', ')}; may be given several times (default: all)
-  --offsets KIND  where Strandline keeps its offset: ${OFFSETS.join(', ')} (default redis)
-  --json          print one line of JSON at the end instead of tables
-  --help          print this
-
-A quick look: --rows 20000 --rounds 1. The goals are meant for the defaults.
-The exit code is 1 when an event was missed, repeated or out of its key's order: then there is no figure. A goal
-that was not met does not change it: machines differ.
-`;
-
+/** Throws a UsageError with option, value and rule. */
 export function parseArguments(args: readonly string[]): BenchArguments {
   const { values } = parse(args);
+  if (values.json && values.markdown) throw new UsageError('--json and --markdown exclude each other.');
+  const rows = integer('rows', values.rows, 1_000, 10_000_000);
+  const memoryRows = values['memory-rows'] ?? String(MEMORY_ROWS * rows);
+  const only = values.only?.map((name) => oneOf('only', name, BENCHMARK_NAMES)) ?? BENCHMARK_NAMES;
   return {
     database: oneOf('database', values.database, DATABASES),
-    rows: integer('rows', values.rows, 1_000, 10_000_000),
+    rows,
+    memoryRows: integer('memory-rows', memoryRows, 1_000, 100_000_000),
     rounds: integer('rounds', values.rounds, 1, 99),
-    only: values.only === undefined ? BENCHMARKS : values.only.map((name) => oneOf('only', name, BENCHMARKS)),
+    // In the order in which they run, and each once.
+    only: BENCHMARK_NAMES.filter((name) => only.includes(name)),
+    workloads: (values.workload ?? []).map((name) => oneOf('workload', name, WORKLOAD_NAMES)),
     offsets: oneOf('offsets', values.offsets, OFFSETS),
-    json: values.json,
+    format: values.json ? 'json' : values.markdown ? 'markdown' : 'tables',
     help: values.help,
   };
 }
 
 function integer(name: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const value = Number(text.replaceAll(',', ''));
+  if (text !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(
     `--${name} is ${text}; it must be a whole number from ${String(least)} to ${String(most)}.`,
   );
@@ -70,10 +67,13 @@ function parse(args: readonly string[]) {
       options: {
         database: { type: 'string', default: 'postgres' },
         rows: { type: 'string', default: '200000' },
+        'memory-rows': { type: 'string' },
         rounds: { type: 'string', default: '5' },
         only: { type: 'string', multiple: true },
+        workload: { type: 'string', multiple: true },
         offsets: { type: 'string', default: 'redis' },
         json: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });

@@ -1,53 +1,56 @@
 import { ServerError } from '@strandline/servers';
-import { parseArguments, UsageError, USAGE, type BenchArguments, type BenchmarkName } from './arguments.js';
-import { drain } from './benchmarks/drain.js';
-import { failures } from './benchmarks/failures.js';
-import { isolation } from './benchmarks/isolation.js';
-import { latency } from './benchmarks/latency.js';
-import { memory } from './benchmarks/memory.js';
+import { parseArguments, type BenchArguments } from './arguments.js';
+import { BENCHMARKS } from './benchmarks/benchmarks.js';
 import { openOffsetsPlace } from './benchmarks/offsets-place.js';
-import { release } from './benchmarks/release.js';
-import type { Stage } from './benchmarks/stage.js';
 import { startDatabase } from './databases/start.js';
 import { FaultError } from './readers/check.js';
 import type { Findings } from './report/figure.js';
+import { judge } from './report/judgement.js';
 import { toJson } from './report/json.js';
-import { toTable } from './report/table.js';
+import { describeMachine } from './report/machine.js';
+import { toMarkdown } from './report/markdown.js';
+import type { Report } from './report/report.js';
+import { toClosing, toTable } from './report/table.js';
+import { USAGE, UsageError } from './usage.js';
 
 /** 2 is what shells and getopt programs answer to arguments that they don't know. */
 const USAGE_EXIT_CODE = 2;
 
-const RUN: Readonly<Record<BenchmarkName, (stage: Stage) => Promise<Findings>>> = {
-  drain,
-  latency,
-  memory,
-  isolation,
-  failures,
-  release,
-};
-
 async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseArguments(args);
-  if (parsed.help) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
-  await run(parsed);
+  const options = parseArguments(args);
+  if (options.help) process.stdout.write(USAGE);
+  else print(await run(options));
   return 0;
 }
 
-async function run({ database: name, rows, rounds, only, offsets, json }: BenchArguments): Promise<void> {
+async function run(options: BenchArguments): Promise<Report> {
+  const { database: name, only, offsets, format, ...amounts } = options;
   await using database = await startDatabase(name);
   await using place = await openOffsetsPlace(offsets);
+  const machine = await describeMachine({ ...database.versions, ...place.versions });
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-  const stage = { database, offsets: place.settings, rows, rounds, progress };
-  const all: Findings[] = [];
-  for (const benchmark of only) {
-    const findings = await RUN[benchmark](stage);
-    all.push(findings);
-    if (!json) process.stdout.write(`\n${toTable(findings)}\n`);
+  const stage = { ...amounts, database, offsets: place.settings, progress };
+  const findings: Findings[] = [];
+  for (const part of only) {
+    const found = await BENCHMARKS[part].run(stage);
+    findings.push(found);
+    if (format === 'tables') process.stdout.write(`\n${toTable(found)}\n`);
   }
-  if (json) process.stdout.write(`${toJson(all)}\n`);
+  return { machine, options, findings, goals: judge(name, findings) };
+}
+
+function print(report: Report): void {
+  switch (report.options.format) {
+    case 'tables':
+      process.stdout.write(`\n${toClosing(report.machine, report.goals)}`);
+      break;
+    case 'json':
+      process.stdout.write(`${toJson(report)}\n`);
+      break;
+    case 'markdown':
+      process.stdout.write(toMarkdown(report));
+      break;
+  }
 }
 
 function report(error: unknown): number {

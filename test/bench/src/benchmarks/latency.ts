@@ -1,124 +1,148 @@
-import { startJob } from '../processes/start-job.js';
-import { check } from '../readers/check.js';
-import type { Reading } from '../readers/reading.js';
-import type { StrandlineReading } from '../readers/strandline.js';
-import type { Figure, Findings, Goal } from '../report/figure.js';
-import { percentile, ratios } from '../report/statistics.js';
-import type { Writing } from '../writer/paced-writer.js';
-import { readerOf, type Stage } from './stage.js';
+import { goalOf } from '../goals.js';
+import { measured, type Figure, type Findings, type Goal } from '../report/figure.js';
+import { grouped } from '../report/format.js';
+import { ratios } from '../report/statistics.js';
+import { liveRound, type LiveReader, type LiveRound } from './live-round.js';
+import { highestRate } from './rate-search.js';
+import type { Stage } from './stage.js';
 
-const ROWS_PER_SECOND = 1_000;
-const KEYS = 500;
-/** A twentieth of the backlogs' rows: ten seconds by default. */
-const SHARE_OF_ROWS = 20;
-/** The first fifth is read and checked, but not counted: programs start slowly, pipelines do not start often. */
-const WARM_UP = 0.2;
-const GOALS = { p50: { rule: '<', bound: 2 }, p99: { rule: '<', bound: 10 } } as const;
+/** By default a round lasts four seconds, or two where these are thousands of rows; less for a quick look. */
+const SECONDS = 4;
+const SECONDS_OF_MANY = 2;
+const MANY_PER_SECOND = 2_000;
+const ROWS_FOR_ALL_SECONDS = 100_000;
+/** Where the search for the highest rate begins. */
+const FIRST_RATE = 1_000;
+/** A rate holds when nearly all rows are handled within so many milliseconds, … */
+const HOLDS_BELOW = 50;
+/** … and when the writer kept up with it. */
+const WRITTEN = 0.95;
 
-const READERS = ['bare library', "visibility 'committed'", "visibility 'logged'"] as const;
-type ReaderName = (typeof READERS)[number];
-const JUDGED: ReaderName = "visibility 'committed'";
+const JUDGED: LiveReader = "visibility 'committed'";
 
-/** One round of one reader, in milliseconds per row. */
-interface Round {
-  /** From right before COMMIT was sent: nothing that belongs to the way is left out, and the commit's own work is in it. */
-  readonly fromSent: Float64Array;
-  /** From right after its answer had come: below zero for a row that was faster than the answer. */
-  readonly fromReturned: Float64Array;
+interface SteadyLoad {
   readonly rowsPerSecond: number;
-  readonly questions: number | null;
+  readonly readers: readonly LiveReader[];
+  readonly judged: boolean;
 }
 
-/** How long after its commit a row reaches the handler, under a steady load. */
+const LOADS: readonly SteadyLoad[] = [
+  { rowsPerSecond: 500, readers: ['bare library', JUDGED, "visibility 'logged'"], judged: true },
+  { rowsPerSecond: 5_000, readers: ['bare library', JUDGED], judged: false },
+];
+
+/** How long after its commit a row reaches the handler. */
 export async function latency(stage: Stage): Promise<Findings> {
-  const rows = Math.ceil(stage.rows / SHARE_OF_ROWS);
-  const results = new Map<ReaderName, Round[]>(READERS.map((name) => [name, []]));
-  for (let round = 0; round < stage.rounds; round += 1) {
-    for (const [turn, name] of READERS.entries()) {
-      stage.progress(`latency, round ${String(round + 1)}: ${name}`);
-      results.get(name)?.push(await measure(stage, name, rows, `latency_${String(round)}_${String(turn)}`));
-    }
-  }
+  const figures: Figure[] = [];
+  for (const load of LOADS) figures.push(...(await measureLoad(stage, load)));
+  figures.push(...(await searchRate(stage)));
   return {
     benchmark: 'latency',
-    about: `${stage.database.label}, commit to handler at ${ROWS_PER_SECOND.toLocaleString('en-US')} rows/s, one row per transaction, ${rows.toLocaleString('en-US')} rows a round; offsets: ${stage.offsets.kind}`,
-    figures: [...results].flatMap(([name, rounds]) => [
-      ...figures(name, rounds, name === JUDGED),
-      ...comparison(rounds, results.get('bare library') ?? []),
-    ]),
+    about: `${stage.database.label}, commit to handler, one row per transaction, written by another process on the same machine; offsets: ${stage.offsets.kind}`,
+    figures,
   };
 }
 
-async function measure(stage: Stage, name: ReaderName, rows: number, database: string): Promise<Round> {
-  const options = { name: database, rows: 0, perTransaction: 1, keys: KEYS, payload: 'text' } as const;
-  await using backlog = await stage.database.createBacklog(options);
-  return await backlog.withReader(async (readerName) => {
-    const settings = { ...readerOf(stage, backlog, readerName), rows, arrivals: true };
-    const reader = startReader(stage, name, settings);
-    await reader.ready;
-    const { url } = backlog;
-    const database = stage.database.name;
-    const writer = startJob('writer', { database, url, rows, keys: KEYS, rowsPerSecond: ROWS_PER_SECOND });
-    const [writing, reading] = await Promise.all([writer.result, reader.result]);
-    check(`latency, ${name}`, reading, await backlog.count());
-    return roundOf(writing, reading);
+async function measureLoad(stage: Stage, { rowsPerSecond, readers, judged }: SteadyLoad): Promise<Figure[]> {
+  const results = new Map(readers.map((name) => [name, [] as LiveRound[]]));
+  for (let round = 0; round < stage.rounds; round += 1) {
+    for (const [turn, name] of readers.entries()) {
+      stage.progress(`latency at ${grouped(rowsPerSecond)} rows/s, round ${String(round + 1)}: ${name}`);
+      const database = `latency_${String(rowsPerSecond)}_${String(round)}_${String(turn)}`;
+      const load = { rowsPerSecond, seconds: secondsOf(stage, rowsPerSecond) };
+      results.get(name)?.push(await liveRound(stage, name, load, database));
+    }
+  }
+  const bare = results.get('bare library') ?? [];
+  return [...results].flatMap(([name, rounds]) => {
+    const goals = judged && name === JUDGED ? goalsOf(stage) : {};
+    const title = `${grouped(rowsPerSecond)} rows/s, ${name}`;
+    return [...figuresOf(title, rounds, goals), ...(rounds === bare ? [] : comparison(rounds, bare))];
   });
 }
 
-function startReader(
-  { offsets }: Stage,
-  name: ReaderName,
-  settings: Parameters<typeof startJob<'bare'>>[1],
-): { readonly ready: Promise<void>; readonly result: Promise<Reading | StrandlineReading> } {
-  if (name === 'bare library') return startJob('bare', settings);
-  const visibility = name === "visibility 'logged'" ? 'logged' : 'committed';
-  return startJob('strandline', { ...settings, offsets, visibility, handler: 'async' });
+/** Doubled and then halved; each rate is tried once, with a pipeline and a database of its own. */
+async function searchRate(stage: Stage): Promise<Figure[]> {
+  const rounds = new Map<number, LiveRound>();
+  const highest = await highestRate(FIRST_RATE, async (rowsPerSecond) => {
+    const load = { rowsPerSecond, seconds: secondsOf(stage, rowsPerSecond) };
+    const round = await liveRound(stage, JUDGED, load, `latency_search_${String(rowsPerSecond)}`);
+    const holds = round.fromSent.p99 < HOLDS_BELOW && round.rowsPerSecond >= WRITTEN * rowsPerSecond;
+    stage.progress(
+      `latency at ${grouped(rowsPerSecond)} rows/s: p99 ${round.fromSent.p99.toFixed(1)} ms, ${grouped(round.rowsPerSecond)} rows/s written: ${holds ? 'holds' : 'does not hold'}`,
+    );
+    rounds.set(rowsPerSecond, round);
+    return holds;
+  });
+  const held = rounds.get(highest);
+  const name = `the highest rate that holds p99 < ${String(HOLDS_BELOW)} ms`;
+  return [
+    ...(held === undefined
+      ? [{ name: `${name}: none`, unit: 'rows/s', rounds: [0] } as const]
+      : figuresOf(name, [held], {})),
+    ...limitOf(rounds, highest),
+  ];
 }
 
-function roundOf({ sent, returned }: Writing, reading: Reading | StrandlineReading): Round {
-  const { arrivals } = reading;
-  const first = Math.floor(arrivals.length * WARM_UP);
-  const since = (moments: Float64Array): Float64Array =>
-    arrivals.slice(first).map((arrival, index) => arrival - (moments[first + index] ?? NaN));
-  const seconds = ((sent.at(-1) ?? NaN) - (sent[first] ?? NaN)) / 1_000;
-  return {
-    fromSent: since(sent),
-    fromReturned: since(returned),
-    rowsPerSecond: (arrivals.length - first) / seconds,
-    questions: 'questions' in reading ? reading.questions : null,
-  };
+/** What the lowest rate broke on that did not hold: the reader's time, or a writer that could not write so much. */
+function limitOf(rounds: ReadonlyMap<number, LiveRound>, held: number): Figure[] {
+  const broken = Math.min(...[...rounds.keys()].filter((rate) => !(rate <= held)));
+  const round = rounds.get(broken);
+  if (round === undefined) return [];
+  return [
+    { name: `  did not hold: ${grouped(broken)}, written`, unit: 'rows/s', rounds: [round.rowsPerSecond] },
+    { name: '  its p99', unit: 'ms', rounds: [round.fromSent.p99] },
+  ];
 }
 
-const p50 = (round: Round): number => percentile(round.fromSent, 0.5);
-const p99 = (round: Round): number => percentile(round.fromSent, 0.99);
+function secondsOf({ rows }: Stage, rowsPerSecond: number): number {
+  const whole = rowsPerSecond < MANY_PER_SECOND ? SECONDS : SECONDS_OF_MANY;
+  return Math.max(1, whole * Math.min(1, rows / ROWS_FOR_ALL_SECONDS));
+}
+
+interface Goals {
+  readonly p50?: Goal | undefined;
+  readonly p99?: Goal | undefined;
+}
+
+function goalsOf({ database }: Stage): Goals {
+  return { p50: goalOf('latencyMiddle', database.name), p99: goalOf('latencyTail', database.name) };
+}
 
 /** What the bare library needs is the machine's share, and on a busy machine that is most of it. */
-function comparison(rounds: readonly Round[], bare: readonly Round[]): Figure[] {
-  if (rounds === bare) return [];
-  const times = (label: string, of: (round: Round) => number): Figure => ({
-    name: `  ${label}, times that of the bare library`,
+function comparison(rounds: readonly LiveRound[], bare: readonly LiveRound[]): Figure[] {
+  const times = (quantile: 'p50' | 'p99'): Figure => ({
+    name: `  ${quantile}, times that of the bare library`,
     unit: 'ratio',
-    rounds: ratios(rounds.map(of), bare.map(of)),
+    rounds: ratios(
+      rounds.map(({ fromSent }) => fromSent[quantile]),
+      bare.map(({ fromSent }) => fromSent[quantile]),
+    ),
   });
-  return [times('p50 from COMMIT sent', p50), times('p99 from COMMIT sent', p99)];
+  return [times('p50'), times('p99')];
 }
 
-function figures(name: ReaderName, rounds: readonly Round[], judged: boolean): Figure[] {
-  const ms = (label: string, of: (round: Round) => number, goal?: Goal): Figure => ({
+function figuresOf(title: string, rounds: readonly LiveRound[], goals: Goals): Figure[] {
+  const ms = (label: string, of: (round: LiveRound) => number, goal?: Goal): Figure => ({
     name: `  ${label}`,
     unit: 'ms',
     rounds: rounds.map(of),
-    ...(goal === undefined || !judged ? {} : { goal }),
+    goal,
   });
-  const questions = rounds.flatMap((round) => (round.questions === null ? [] : [round.questions]));
-  return [
-    { name: `${name}: written`, unit: 'rows/s', rounds: rounds.map((round) => round.rowsPerSecond) },
-    ms('p50 from COMMIT sent', p50, GOALS.p50),
-    ms('p99 from COMMIT sent', p99, GOALS.p99),
-    ms('p50 from COMMIT returned', (round) => percentile(round.fromReturned, 0.5)),
-    ms('p99 from COMMIT returned', (round) => percentile(round.fromReturned, 0.99)),
-    ...(questions.length === 0
-      ? []
-      : [{ name: '  questions of the gate', unit: 'count', rounds: questions } as const]),
-  ];
+  return measured([
+    { name: `${title}: written`, unit: 'rows/s', rounds: rounds.map((round) => round.rowsPerSecond) },
+    ms('p50 from COMMIT sent', ({ fromSent }) => fromSent.p50, goals.p50),
+    ms('p99', ({ fromSent }) => fromSent.p99, goals.p99),
+    ms('p99.9', ({ fromSent }) => fromSent.p999),
+    ms('max', ({ fromSent }) => fromSent.max),
+    ms('p50 from COMMIT returned', ({ fromReturned }) => fromReturned.p50),
+    ms('p99', ({ fromReturned }) => fromReturned.p99),
+    { name: '  processor time', unit: 'µs/row', rounds: rounds.map(({ cpu }) => cpu) },
+    { name: '  resident set, peak', unit: 'MiB', rounds: rounds.map(({ peakMib }) => peakMib) },
+    {
+      name: '  questions of the gate',
+      unit: 'count',
+      rounds: rounds.flatMap(({ questions }) => (questions === null ? [] : [questions])),
+    },
+  ]);
 }

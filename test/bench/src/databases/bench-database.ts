@@ -1,14 +1,16 @@
 import type { Reader } from '../readers/reader.js';
+import type { KeyChoice } from './key-choice.js';
 import type { DatabaseName } from './names.js';
 import type { PayloadType } from './payload.js';
 
-export interface BacklogOptions {
+export interface BacklogOptions extends KeyChoice {
   /** Of the database, and the beginning of its readers' names. */
   readonly name: string;
   readonly rows: number;
   readonly perTransaction: number;
-  readonly keys: number;
   readonly payload: PayloadType;
+  /** About how many bytes a payload has. Default 200. */
+  readonly payloadBytes?: number;
 }
 
 /** How many rows each key has: what a complete reading has seen. */
@@ -19,6 +21,8 @@ export interface BenchDatabase extends AsyncDisposable {
   readonly name: DatabaseName;
   /** For people to read. */
   readonly label: string;
+  /** What is running, by name. */
+  readonly versions: Readonly<Record<string, string>>;
   /** With zero rows it is an empty outbox, ready to be written to. One is there at a time. */
   createBacklog(options: BacklogOptions): Promise<Backlog>;
 }

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { DRIVERS } from '../databases/drivers.js';
-import { readWithFailures } from '../readers/failing.js';
+import { waitOnly } from '../readers/bare-waits.js';
+import { readWithLiveKeys } from '../readers/live-keys.js';
+import { readNoting } from '../readers/noting.js';
 import { readAndRelease } from '../readers/releasing.js';
 import { readWithStrandline } from '../readers/strandline.js';
+import { readWithTrouble } from '../readers/troubled.js';
 import { writePaced } from '../writer/paced-writer.js';
 import type { Order, Report } from './jobs.js';
 
@@ -22,10 +25,16 @@ function carryOut(order: Order): Promise<unknown> {
   switch (order.job) {
     case 'strandline':
       return readWithStrandline(order.settings, ready);
-    case 'failing':
-      return readWithFailures(order.settings, ready);
+    case 'troubled':
+      return readWithTrouble(order.settings, ready);
     case 'releasing':
       return readAndRelease(order.settings, ready);
+    case 'liveKeys':
+      return readWithLiveKeys(order.settings, ready);
+    case 'noting':
+      return readNoting(order.settings, ready);
+    case 'bareWaits':
+      return waitOnly(order.settings, ready);
     case 'bare':
       return DRIVERS[order.settings.database].readBare(order.settings, ready);
     case 'writer':

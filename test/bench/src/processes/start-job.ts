@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import type { JobName, Jobs, Report } from './jobs.js';
 
@@ -9,6 +10,8 @@ export interface RunningJob<Name extends JobName> {
   /** A reader is being streamed to. */
   readonly ready: Promise<void>;
   readonly result: Promise<Jobs[Name]['result']>;
+  /** SIGKILL; resolves when the process is gone, and fails the other two unless they are settled. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -20,7 +23,7 @@ export function startJob<Name extends JobName>(
   settings: Jobs[Name]['settings'],
 ): RunningJob<Name> {
   // 'advanced' passes typed arrays as they are.
-  const child = fork(SCRIPT, [], { serialization: 'advanced' });
+  const child = fork(SCRIPT, [], { serialization: 'advanced', execArgv: ['--expose-gc'] });
   let onReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
@@ -29,7 +32,7 @@ export function startJob<Name extends JobName>(
     child.on('message', (message) => {
       const report = message as Report;
       if (report.kind === 'ready') onReady();
-      else if (report.kind === 'result') resolve(report.result as Jobs[Name]['result']);
+      else if (report.kind === 'result') resolve(report.result);
       else reject(new Error(`${job}: ${report.message}`));
     });
     child.on('error', reject);
@@ -41,5 +44,11 @@ export function startJob<Name extends JobName>(
   const readyOrOver = Promise.race([ready, result.then(() => undefined)]);
   // Whoever awaits one of the two hears of a failure; the other must not end this process.
   for (const promise of [readyOrOver, result]) promise.catch(() => undefined);
-  return { ready: readyOrOver, result };
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  return { ready: readyOrOver, result, kill };
 }

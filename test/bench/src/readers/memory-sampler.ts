@@ -1,3 +1,5 @@
+import { peakMib } from './peak.js';
+
 /** Milliseconds between samples. Handlers yield to timers every 10 ms or so. */
 const EVERY = 10;
 const MIB = 1024 * 1024;
@@ -30,6 +32,6 @@ export class MemorySampler {
   }
 
   use(): MemoryUse {
-    return { samples: this.#samples, peakMib: process.resourceUsage().maxRSS / 1024 };
+    return { samples: this.#samples, peakMib: peakMib() };
   }
 }

@@ -8,6 +8,9 @@ import {
   type OffsetStore,
 } from 'strandline';
 
+export const OFFSETS = ['redis', 'file', 'memory'] as const;
+export type OffsetsKind = (typeof OFFSETS)[number];
+
 export type OffsetsSettings =
   | { readonly kind: 'redis'; readonly url: string }
   | { readonly kind: 'file'; readonly directory: string }

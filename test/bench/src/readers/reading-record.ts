@@ -1,3 +1,4 @@
+import { peakMib } from './peak.js';
 import { now, type Reading, type ReaderSettings } from './reading.js';
 
 const FAULTS_KEPT = 5;
@@ -77,6 +78,7 @@ export class ReadingRecord {
       endedAt: this.#endedAt,
       cpu: this.#cpu,
       seen: this.#seen,
+      peakMib: peakMib(),
       lastOrdinals: this.#last,
       faults: this.#faults,
       arrivals: this.#arrivals,

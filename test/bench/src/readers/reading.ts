@@ -1,4 +1,5 @@
 import type { RowsPerKey } from '../databases/bench-database.js';
+import type { KeyChoice } from '../databases/key-choice.js';
 import type { DatabaseName } from '../databases/names.js';
 
 export interface Untimed {
@@ -8,13 +9,12 @@ export interface Untimed {
 }
 
 /** What a reader was asked to read. */
-export interface ReaderSettings {
+export interface ReaderSettings extends KeyChoice {
   readonly database: DatabaseName;
   readonly url: string;
   /** The reader's name, which no other reader of the server has or had. */
   readonly reader: string;
   readonly rows: number;
-  readonly keys: number;
   /** Rows of these keys are read like the others, but the clock does not wait for them. */
   readonly untimed?: Untimed;
   /** Keep the moment of each row: then `arrivals` is filled, by (ordinal - 1) * keys + key. */
@@ -30,6 +30,8 @@ export interface Reading {
   /** Processor time of this process between the two, in milliseconds: steadier than the clock on a busy machine. */
   readonly cpu: number;
   readonly seen: number;
+  /** The most that its process had resident, in MiB. */
+  readonly peakMib: number;
   /** The ordinal that was seen last, by key. */
   readonly lastOrdinals: RowsPerKey;
   /** Rows that did not follow the one before them in their key; the first few. */

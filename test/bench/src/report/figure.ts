@@ -1,11 +1,14 @@
 import { median } from './statistics.js';
 
-export type Unit = 'rows/s' | 'µs/row' | 'ms' | 'MiB' | 'ratio' | 'count';
+/** `µs/row` of processor time are processor seconds per million events: the same number. */
+export type Unit = 'rows/s' | 'µs/row' | 'ms' | 'MiB' | 'bytes' | 'ratio' | 'count';
 
 /** What is asked of a figure's median. */
 export interface Goal {
-  readonly rule: '>=' | '<';
+  readonly rule: '>=' | '<=' | '<';
   readonly bound: number;
+  /** What is asked for, as the table of goals says it; without, the figure's name says enough. */
+  readonly what?: string;
 }
 
 /** One measured quantity: a value per round. */
@@ -13,7 +16,7 @@ export interface Figure {
   readonly name: string;
   readonly unit: Unit;
   readonly rounds: readonly number[];
-  readonly goal?: Goal;
+  readonly goal?: Goal | undefined;
 }
 
 /** What a benchmark found out. It exists only when every reading passed its check. */
@@ -27,5 +30,17 @@ export interface Findings {
 export function isMet({ rounds, goal }: Figure): boolean | null {
   if (goal === undefined) return null;
   const value = median(rounds);
-  return goal.rule === '<' ? value < goal.bound : value >= goal.bound;
+  switch (goal.rule) {
+    case '>=':
+      return value >= goal.bound;
+    case '<=':
+      return value <= goal.bound;
+    case '<':
+      return value < goal.bound;
+  }
+}
+
+/** Figures that were not measured in any round, such as the processor time of a program that does not tell, are left out. */
+export function measured(figures: readonly Figure[]): Figure[] {
+  return figures.filter(({ rounds }) => rounds.length > 0 && !rounds.every(Number.isNaN));
 }

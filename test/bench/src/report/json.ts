@@ -1,20 +1,24 @@
-import { isMet, type Findings } from './figure.js';
+import { isMet, type Figure } from './figure.js';
+import type { Report } from './report.js';
 import { median } from './statistics.js';
 
-/** The findings as one line, for programs. */
-export function toJson(all: readonly Findings[]): string {
-  return JSON.stringify(
-    all.map(({ benchmark, about, figures }) => ({
+/** The whole report as one line, for programs. What is no number, such as the time of a rate that never held, is null. */
+export function toJson({ machine, options, findings, goals }: Report): string {
+  const { versions, ...hardware } = machine;
+  return JSON.stringify({
+    machine: hardware,
+    versions,
+    options,
+    findings: findings.map(({ benchmark, about, figures }) => ({
       benchmark,
       about,
-      figures: figures.map((figure) => ({
-        name: figure.name,
-        unit: figure.unit,
-        median: median(figure.rounds),
-        rounds: figure.rounds,
-        goal: figure.goal ?? null,
-        met: isMet(figure),
-      })),
+      figures: figures.map(figureOf),
     })),
-  );
+    goals,
+  });
+}
+
+function figureOf(figure: Figure): object {
+  const { name, unit, rounds, goal } = figure;
+  return { name: name.trim(), unit, median: median(rounds), rounds, goal: goal ?? null, met: isMet(figure) };
 }

@@ -1,53 +1,24 @@
-import { isMet, type Figure, type Findings, type Unit } from './figure.js';
-import { median } from './statistics.js';
-
-const HEADINGS = ['', 'median', 'lowest', 'highest', 'goal', ''];
+import type { Findings } from './figure.js';
+import type { Judgement } from './judgement.js';
+import { machineLines, type Machine } from './machine.js';
+import { findingsRows, goalsRows, type Rows } from './rows.js';
 
 /** The findings as a table for a terminal. */
-export function toTable({ benchmark, about, figures }: Findings): string {
-  const rows = [HEADINGS, ...figures.map(cells)];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('   ')
-      .trimEnd(),
-  );
-  return [`${benchmark}: ${about}`, '', ...lines.map((line) => `  ${line}`), ''].join('\n');
+export function toTable(findings: Findings): string {
+  return [`${findings.benchmark}: ${findings.about}`, '', ...draw(findingsRows(findings)), ''].join('\n');
 }
 
-function cells(figure: Figure): string[] {
-  const { name, unit, rounds, goal } = figure;
-  const met = isMet(figure);
-  return [
-    name,
-    format(median(rounds), unit),
-    format(Math.min(...rounds), unit),
-    format(Math.max(...rounds), unit),
-    goal === undefined ? '' : `${goal.rule} ${format(goal.bound, unit)}`,
-    met === null ? '' : met ? 'met' : 'missed',
-  ];
+/** What stands at the end of a report: where it was measured, and which goals were met there. */
+export function toClosing(machine: Machine, judgements: readonly Judgement[]): string {
+  return ['goals', ...machineLines(machine), '', ...draw(goalsRows(judgements)), ''].join('\n');
 }
 
-function format(value: number, unit: Unit): string {
-  switch (unit) {
-    case 'ratio':
-      return value.toFixed(3);
-    case 'ms':
-      return `${value.toFixed(2)} ms`;
-    case 'µs/row':
-      return `${value.toFixed(2)} µs/row`;
-    case 'rows/s':
-      return `${grouped(value)} rows/s`;
-    case 'MiB':
-      return `${value.toFixed(1)} MiB`;
-    case 'count':
-      return grouped(value);
-  }
-}
-
-function grouped(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
+function draw(rows: Rows): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    return `  ${cells.join('   ').trimEnd()}`;
+  });
 }

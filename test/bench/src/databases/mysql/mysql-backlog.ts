@@ -3,7 +3,7 @@ import mysql from 'mysql2/promise';
 import { rowsPerKeyOf, type Backlog, type BacklogOptions, type RowsPerKey } from '../bench-database.js';
 import { emptyBinlog } from './empty-binlog.js';
 import { createOutbox, KEY, payloadSql } from './outbox.js';
-import { stage } from './staged-rows.js';
+import { stage } from './stage-rows.js';
 
 /** What the server's log has from its start on: it is emptied before the first row is written. */
 export class MysqlBacklog implements Backlog {
@@ -62,24 +62,24 @@ export class MysqlBacklog implements Backlog {
   }
 
   async #fill(): Promise<void> {
-    const { rows, perTransaction, keys, payload } = this.options;
+    const { rows, perTransaction, payload, payloadBytes } = this.options;
     await this.#sql.query(createOutbox(payload));
-    await stage(this.#sql, rows, keys);
-    await this.#sql.query(FILL);
+    await stage(this.#sql, rows, this.options);
+    await this.#sql.query(fill(payloadBytes));
     await emptyBinlog(this.#sql, this.#server.kind);
     await this.#sql.query('call fill(?, ?)', [rows, perTransaction]);
     await this.count();
   }
 }
 
-const FILL = `
+const fill = (payloadBytes: number | undefined): string => `
   create procedure fill(total int, per int)
   begin
     declare lowest int default 1;
     while lowest <= total do
       start transaction;
       insert into outbox (${KEY}, type, payload)
-        select ${KEY}, 'order.moved', ${payloadSql('ordinal')}
+        select ${KEY}, 'order.moved', ${payloadSql('ordinal', payloadBytes)}
         from staged where i between lowest and lowest + per - 1 order by i;
       commit;
       set lowest = lowest + per;

@@ -6,13 +6,16 @@ import { MysqlBacklog } from './mysql-backlog.js';
 export class MysqlBench implements BenchDatabase {
   readonly name: MysqlServer['kind'];
   readonly label: string;
+  readonly versions: Readonly<Record<string, string>>;
   readonly #server: MysqlServer;
 
   constructor(server: MysqlServer) {
     this.#server = server;
     this.name = server.kind;
     const number = /^[\d.]+/.exec(server.version)?.[0] ?? server.version;
-    this.label = server.kind === 'mysql' ? `MySQL ${number}` : `MariaDB ${number}`;
+    const product = server.kind === 'mysql' ? 'MySQL' : 'MariaDB';
+    this.label = `${product} ${number}`;
+    this.versions = { [product]: number };
   }
 
   createBacklog(options: BacklogOptions): Promise<Backlog> {

@@ -34,7 +34,7 @@ export async function readWithPgRecvlogical(settings: ReaderSettings, until: str
     const endedAt = now();
     const record = new ReadingRecord(settings);
     readDump(await readFile(file), record);
-    return { ...record.reading(), startedAt, endedAt, cpu: NaN };
+    return { ...record.reading(), startedAt, endedAt, cpu: NaN, peakMib: NaN };
   } finally {
     await rm(directory, { recursive: true });
   }

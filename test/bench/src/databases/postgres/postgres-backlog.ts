@@ -3,9 +3,12 @@ import pg from 'pg';
 import type { Reader } from '../../readers/reader.js';
 import { rowsPerKeyOf, type Backlog, type BacklogOptions, type RowsPerKey } from '../bench-database.js';
 import type { PayloadType } from '../payload.js';
+import { stagedRows } from '../staged-rows.js';
 import { createOutbox, payloadSql } from './outbox.js';
 import { pgRecvlogicalVersion, readWithPgRecvlogical } from './pg-recvlogical.js';
 import { copySlot, dropSlot } from './slots.js';
+
+const ROWS_A_STATEMENT = 50_000;
 
 /** What the log has after a slot was made: in a database of its own, whose slots see nothing else. */
 export class PostgresBacklog implements Backlog {
@@ -81,33 +84,36 @@ export class PostgresBacklog implements Backlog {
   }
 
   async #fill(): Promise<void> {
-    const { rows, perTransaction, keys, payload } = this.options;
+    const { rows, perTransaction, payload, payloadBytes } = this.options;
     await this.#sql.query(createOutbox(payload));
-    await this.#stage(rows, keys);
-    await this.#sql.query(FILL(payload));
+    await this.#stage();
+    await this.#sql.query(fill(payload, payloadBytes));
     await this.#sql.query("select pg_create_logical_replication_slot($1, 'pgoutput')", [this.#template]);
     await this.#sql.query(`call fill(${String(rows)}, ${String(perTransaction)})`);
     await this.count();
   }
 
-  /** Which row gets which key, and its ordinal there; keys come in no particular order. Not in the log. */
-  async #stage(rows: number, keys: number): Promise<void> {
-    await this.#sql.query(`
-      create unlogged table staged as
-        select i, key, row_number() over (partition by key order by i) as ordinal
-        from (select i, abs(hashint4(i)::bigint) % ${String(keys)} as key
-              from generate_series(1, ${String(rows)}) i) as rows;
-      create unique index on staged (i);
-      analyze staged`);
+  /** Which row gets which key, and its ordinal there. Not in the log. */
+  async #stage(): Promise<void> {
+    await this.#sql.query('create unlogged table staged (i int, key bigint, ordinal int)');
+    for (const { numbers, keys, ordinals } of stagedRows(this.options.rows, this.options, ROWS_A_STATEMENT)) {
+      await this.#sql.query('insert into staged select * from unnest($1::int[], $2::bigint[], $3::int[])', [
+        numbers,
+        keys,
+        ordinals,
+      ]);
+    }
+    await this.#sql.query('create unique index on staged (i)');
+    await this.#sql.query('analyze staged');
   }
 }
 
-const FILL = (payload: PayloadType): string => `
+const fill = (payload: PayloadType, payloadBytes: number | undefined): string => `
   create procedure fill(total int, per int) language plpgsql as $$
   begin
     for lowest in 1..total by per loop
       insert into outbox (key, type, payload)
-        select key, 'order.moved', ${payloadSql('ordinal', payload)}
+        select key, 'order.moved', ${payloadSql('ordinal', payload, payloadBytes)}
         from staged where i between lowest and lowest + per - 1 order by i;
       commit;
     end loop;
