@@ -57,6 +57,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
             'test/kit/test/**/*.test.ts',
             'test/chaos/test/**/*.test.ts',
+            'test/bench/test/**/*.test.ts',
             'test/architecture/**/*.test.ts',
           ],
           exclude: [fixtures],

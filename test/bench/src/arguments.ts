@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util';
 import { DATABASES, type DatabaseName } from './databases/names.js';
 
-export const BENCHMARKS = ['drain', 'latency', 'memory', 'isolation', 'failures', 'release'] as const;
+export const BENCHMARKS = [
+  'drain',
+  'latency',
+  'memory',
+  'isolation',
+  'failures',
+  'release',
+  'peers',
+  'promises',
+] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 const OFFSETS = ['redis', 'file', 'memory'] as const;

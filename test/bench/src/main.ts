@@ -6,6 +6,8 @@ import { isolation } from './benchmarks/isolation.js';
 import { latency } from './benchmarks/latency.js';
 import { memory } from './benchmarks/memory.js';
 import { openOffsetsPlace } from './benchmarks/offsets-place.js';
+import { peers } from './benchmarks/peers.js';
+import { promises } from './benchmarks/promises.js';
 import { release } from './benchmarks/release.js';
 import type { Stage } from './benchmarks/stage.js';
 import { startDatabase } from './databases/start.js';
@@ -24,6 +26,8 @@ const RUN: Readonly<Record<BenchmarkName, (stage: Stage) => Promise<Findings>>> 
   isolation,
   failures,
   release,
+  peers,
+  promises,
 };
 
 async function main(args: readonly string[]): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Grid } from './grid.js';
 import { median } from './statistics.js';
 
 export type Unit = 'rows/s' | 'µs/row' | 'ms' | 'MiB' | 'ratio' | 'count';
@@ -22,6 +23,9 @@ export interface Findings {
   /** What was measured, in a sentence. */
   readonly about: string;
   readonly figures: readonly Figure[];
+  readonly grid?: Grid;
+  /** What has to be said besides, a sentence each. */
+  readonly notes?: readonly string[];
 }
 
 export function isMet({ rounds, goal }: Figure): boolean | null {

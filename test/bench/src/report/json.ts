@@ -4,7 +4,7 @@ import { median } from './statistics.js';
 /** The findings as one line, for programs. */
 export function toJson(all: readonly Findings[]): string {
   return JSON.stringify(
-    all.map(({ benchmark, about, figures }) => ({
+    all.map(({ benchmark, about, figures, grid, notes }) => ({
       benchmark,
       about,
       figures: figures.map((figure) => ({
@@ -15,6 +15,8 @@ export function toJson(all: readonly Findings[]): string {
         goal: figure.goal ?? null,
         met: isMet(figure),
       })),
+      ...(grid === undefined ? {} : { grid }),
+      ...(notes === undefined ? {} : { notes }),
     })),
   );
 }

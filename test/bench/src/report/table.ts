@@ -1,13 +1,23 @@
 import { isMet, type Figure, type Findings, type Unit } from './figure.js';
+import { gridLines } from './grid.js';
 import { median } from './statistics.js';
 
 const HEADINGS = ['', 'median', 'lowest', 'highest', 'goal', ''];
 
 /** The findings as a table for a terminal. */
-export function toTable({ benchmark, about, figures }: Findings): string {
+export function toTable({ benchmark, about, figures, grid, notes = [] }: Findings): string {
+  const lines = [
+    ...(figures.length > 0 ? figureLines(figures) : []),
+    ...(grid ? gridLines(grid) : []),
+    ...notes,
+  ];
+  return [`${benchmark}: ${about}`, '', ...lines.map((line) => `  ${line}`), ''].join('\n');
+}
+
+function figureLines(figures: readonly Figure[]): string[] {
   const rows = [HEADINGS, ...figures.map(cells)];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const lines = rows.map((row) =>
+  return rows.map((row) =>
     row
       .map((cell, column) =>
         column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
@@ -15,7 +25,6 @@ export function toTable({ benchmark, about, figures }: Findings): string {
       .join('   ')
       .trimEnd(),
   );
-  return [`${benchmark}: ${about}`, '', ...lines.map((line) => `  ${line}`), ''].join('\n');
 }
 
 function cells(figure: Figure): string[] {
