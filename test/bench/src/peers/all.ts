@@ -1,3 +1,4 @@
+import { debezium } from './debezium/debezium-peer.js';
 import type { Peer } from './peer.js';
 import { ProcessPeer } from './process/process-peer.js';
 
@@ -10,6 +11,7 @@ export const ALL_PEERS: readonly Peer[] = [
   new ProcessPeer('skip-locked-keys'),
   new ProcessPeer('skip-locked'),
   new ProcessPeer('id-cursor'),
+  debezium(),
 ];
 
 /** And variants that differ in their speed alone. */
