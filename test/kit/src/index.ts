@@ -13,7 +13,7 @@ export { MysqlCommittedLog } from './checker/mysql-committed-log.js';
 export { PostgresCommittedLog } from './checker/postgres-committed-log.js';
 export { CommitWitness, type CommittedEvent, type CommittedTransaction } from './commit-witness.js';
 export { EffectCounters } from './effect-counters.js';
-export { FileHistory } from './history-file.js';
+export { FileHistory, historyWriter } from './history-file.js';
 export { History, MemoryHistory, recorded, type HistoryEntry, type Recorder } from './history.js';
 export { commitLsnOf, comparePositions, lsnOf, lsnText } from './lsn.js';
 export { MemoryDeadLetters } from './memory-dead-letters.js';

@@ -4,6 +4,8 @@ import { draining } from './drain.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { peers } from './peers.js';
+import { promises } from './promises.js';
 import { recovery } from './recovery.js';
 import { release } from './release.js';
 
@@ -48,6 +50,17 @@ export const BENCHMARKS = {
     about: 'one key, parked with many followers and released',
     minutes: 1,
     run: release,
+  },
+  peers: {
+    about: 'the same backlog by what one could have taken instead (Postgres)',
+    minutes: 8,
+    run: peers,
+  },
+  promises: {
+    about:
+      'order and completeness of each of them: killed in a backlog, late commits under live load (Postgres)',
+    minutes: 8,
+    run: promises,
   },
 } as const satisfies Record<string, Benchmark>;
 

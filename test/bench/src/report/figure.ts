@@ -19,12 +19,21 @@ export interface Figure {
   readonly goal?: Goal | undefined;
 }
 
+/** Findings that are no figures of rounds: a table of plain cells. */
+export interface Grid {
+  readonly headings: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
 /** What a benchmark found out. It exists only when every reading passed its check. */
 export interface Findings {
   readonly benchmark: string;
   /** What was measured, in a sentence. */
   readonly about: string;
   readonly figures: readonly Figure[];
+  readonly grid?: Grid;
+  /** What has to be said besides, a sentence each. */
+  readonly notes?: readonly string[];
 }
 
 export function isMet({ rounds, goal }: Figure): boolean | null {

@@ -9,10 +9,12 @@ export function toJson({ machine, options, findings, goals }: Report): string {
     machine: hardware,
     versions,
     options,
-    findings: findings.map(({ benchmark, about, figures }) => ({
+    findings: findings.map(({ benchmark, about, figures, grid, notes }) => ({
       benchmark,
       about,
       figures: figures.map(figureOf),
+      grid: grid ?? null,
+      notes: notes ?? [],
     })),
     goals,
   });

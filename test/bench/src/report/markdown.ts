@@ -1,6 +1,6 @@
 import type { Report } from './report.js';
 import { machineLines } from './machine.js';
-import { findingsRows, goalsRows, type Rows } from './rows.js';
+import { findingsTables, goalsRows, type Rows } from './rows.js';
 
 /** The whole report for a page such as this workspace's README. */
 export function toMarkdown({ machine, findings, goals }: Report): string {
@@ -11,8 +11,8 @@ export function toMarkdown({ machine, findings, goals }: Report): string {
     ...findings.flatMap((each) => [
       '',
       `**${each.benchmark}**: ${each.about}`,
-      '',
-      ...draw(findingsRows(each)),
+      ...findingsTables(each).flatMap((rows) => ['', ...draw(rows)]),
+      ...(each.notes ?? []).flatMap((note) => ['', note]),
     ]),
     '',
   ].join('\n');

@@ -6,8 +6,13 @@ import { median } from './statistics.js';
 /** A table's rows of cells, the headings first; what differs between a terminal and Markdown is only how they are drawn. */
 export type Rows = readonly (readonly string[])[];
 
-export function findingsRows({ figures }: Findings): Rows {
-  return [['', 'median', 'lowest', 'highest', 'goal', ''], ...figures.map(cells)];
+/** The tables of one benchmark: its figures, and its grid, if it has them. */
+export function findingsTables({ figures, grid }: Findings): Rows[] {
+  const tables: Rows[] = [];
+  if (figures.length > 0)
+    tables.push([['', 'median', 'lowest', 'highest', 'goal', ''], ...figures.map(cells)]);
+  if (grid !== undefined) tables.push([grid.headings, ...grid.rows]);
+  return tables;
 }
 
 export function goalsRows(judgements: readonly Judgement[]): Rows {

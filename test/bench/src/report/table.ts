@@ -1,11 +1,13 @@
 import type { Findings } from './figure.js';
 import type { Judgement } from './judgement.js';
 import { machineLines, type Machine } from './machine.js';
-import { findingsRows, goalsRows, type Rows } from './rows.js';
+import { findingsTables, goalsRows, type Rows } from './rows.js';
 
 /** The findings as a table for a terminal. */
 export function toTable(findings: Findings): string {
-  return [`${findings.benchmark}: ${findings.about}`, '', ...draw(findingsRows(findings)), ''].join('\n');
+  const { benchmark, about, notes = [] } = findings;
+  const tables = findingsTables(findings).flatMap((rows) => [...draw(rows), '']);
+  return [`${benchmark}: ${about}`, '', ...tables, ...notes.map((note) => `  ${note}`)].join('\n');
 }
 
 /** What stands at the end of a report: where it was measured, and which goals were met there. */

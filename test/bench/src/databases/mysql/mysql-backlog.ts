@@ -1,7 +1,10 @@
 import type { MysqlServer } from '@strandline/servers';
 import mysql from 'mysql2/promise';
+import { debeziumReader } from '../../peers/debezium/mysql-reader.js';
+import type { Reader } from '../../readers/reader.js';
 import { rowsPerKeyOf, type Backlog, type BacklogOptions, type RowsPerKey } from '../bench-database.js';
 import { emptyBinlog } from './empty-binlog.js';
+import { mysqlbinlogReader } from './mysqlbinlog.js';
 import { createOutbox, KEY, payloadSql } from './outbox.js';
 import { stage } from './stage-rows.js';
 
@@ -52,8 +55,14 @@ export class MysqlBacklog implements Backlog {
     return this.#rowsPerKey;
   }
 
-  ownReaders(): Promise<readonly never[]> {
-    return Promise.resolve([]);
+  async ownReaders(): Promise<readonly Reader[]> {
+    const [files] = await this.#sql.query<({ Log_name: string } & mysql.RowDataPacket)[]>('show binary logs');
+    const first = files[0]?.Log_name ?? '';
+    const readers = [
+      await mysqlbinlogReader(this.#server.kind, first),
+      this.#server.kind === 'mysql' ? await debeziumReader(this.#sql, first, progress) : null,
+    ];
+    return readers.filter((reader) => reader !== null);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,6 +80,9 @@ export class MysqlBacklog implements Backlog {
     await this.count();
   }
 }
+
+/** It takes minutes to make the first time: people would wonder. */
+const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const fill = (payloadBytes: number | undefined): string => `
   create procedure fill(total int, per int)
