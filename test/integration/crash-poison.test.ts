@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { deadLetterDesk, type DeadLetter } from 'strandline';
 import { describe, expect, test } from 'vitest';
 import { lettersIn } from './failing-shop.js';
-import { CommandFolder, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
 
 /** More starts than it may take until the event is found. */
 const LIVES = 8;
@@ -31,7 +31,7 @@ class Mine implements AsyncDisposable {
         ? `mysql(${JSON.stringify(choice.mysql)})`
         : `postgres(${JSON.stringify(choice.postgres)})`;
     writeFileSync(
-      this.folder.file('strandline.config.ts'),
+      this.folder.file(CONFIG),
       `import { deadLetters, definePipeline, fileOffsets, mysql, postgres } from 'strandline';
       import { appendFileSync } from 'node:fs';
       export default definePipeline({

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { deadLetterDesk } from 'strandline';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
 
 /** In the errors of the handler and in connection strings, and in no answer. */
 const PASSWORD = 'hunter2-and-more';
@@ -38,7 +38,7 @@ class Shop implements AsyncDisposable {
         ? `mysql(${JSON.stringify(choice.mysql)})`
         : `postgres(${JSON.stringify(choice.postgres)})`;
     writeFileSync(
-      this.folder.file('strandline.config.ts'),
+      this.folder.file(CONFIG),
       `import { deadLetters, definePipeline, fileOffsets, mysql, PermanentError, postgres } from 'strandline';
       import { appendFileSync, existsSync } from 'node:fs';
       export default definePipeline({
@@ -141,8 +141,7 @@ describe.each(['postgres', 'mysql'] as const)('strandline dead-letters on %s', (
 
       const shown = await shop.asks('show', letters[0]?.id ?? '');
       expect(shown.code, shown.stderr).toBe(0);
-      for (const text of [PAYLOAD, 'no stock of a', 'strandline.config.ts'])
-        expect(shown.stdout).toContain(text);
+      for (const text of [PAYLOAD, 'no stock of a', CONFIG]) expect(shown.stdout).toContain(text);
 
       const exported = await shop.asks('export');
       const lines = exported.stdout

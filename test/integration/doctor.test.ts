@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { definePipeline, memoryOffsets } from 'strandline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CommandFolder } from './strandline-command.js';
+import { CommandFolder, CONFIG } from './strandline-command.js';
 
 const DAY = 86_400;
 
@@ -211,7 +211,7 @@ test('strandline doctor tells what to change of store and source, and 1 when som
   await using folder = new CommandFolder();
   const choice = outbox.sourceChoice();
   writeFileSync(
-    folder.file('strandline.config.ts'),
+    folder.file(CONFIG),
     `import { definePipeline, postgres, redisOffsets } from 'strandline';
     export default definePipeline({
       name: 'orders',

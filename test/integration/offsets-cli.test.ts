@@ -1,7 +1,7 @@
 import { testOutbox, waitUntil, type TestOutbox } from '@strandline/test-kit';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
 
 /** A dozen processes are started one after the other, on a machine that may have two busy cores. */
 const PATIENCE = 180_000;
@@ -30,7 +30,7 @@ class Shop implements AsyncDisposable {
         ? `mysql(${JSON.stringify(choice.mysql)})`
         : `postgres(${JSON.stringify({ ...choice.postgres, retention: { age: 3_600_000 } })})`;
     writeFileSync(
-      this.folder.file('strandline.config.ts'),
+      this.folder.file(CONFIG),
       `import { definePipeline, fileOffsets, mysql, postgres } from 'strandline';
       import { appendFileSync } from 'node:fs';
       export default definePipeline({

@@ -1,7 +1,7 @@
 import { rowsInTurn, testOutbox, waitUntil, type TestOutbox } from '@strandline/test-kit';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
 
 const PAYLOAD = 'the-payload-of-4711';
 const KEYS = 3;
@@ -21,7 +21,7 @@ class Shop implements AsyncDisposable {
         ? `mysql(${JSON.stringify(choice.mysql)})`
         : `postgres(${JSON.stringify(choice.postgres)})`;
     writeFileSync(
-      this.folder.file('strandline.config.ts'),
+      this.folder.file(CONFIG),
       `import { definePipeline, fileOffsets, mysql, postgres } from 'strandline';
       import { appendFileSync, existsSync } from 'node:fs';
       import { setTimeout as sleep } from 'node:timers/promises';

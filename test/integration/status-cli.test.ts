@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { testOutbox, testRedis, waitUntil, type TestOutbox, type TestRedis } from '@strandline/test-kit';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
 
 /** A dozen processes are started one after the other, on a machine that may have two busy cores. */
 const PATIENCE = 180_000;
@@ -87,7 +87,7 @@ describe.each(['postgres', 'mysql'] as const)('strandline status on %s', (kind) 
       await using outbox = await testOutbox(kind);
       await using redis = await testRedis();
       await using folder = new CommandFolder();
-      writeFileSync(folder.file('strandline.config.ts'), config(outbox, redis));
+      writeFileSync(folder.file(CONFIG), config(outbox, redis));
       writeFileSync(folder.file('hold'), '');
       const asks = async (...args: string[]): Promise<StrandlineCommand & { code: number | null }> => {
         const command = folder.start(['status', ...args]);

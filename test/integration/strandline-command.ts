@@ -11,6 +11,12 @@ export function binOf(name: 'cli' | 'strandline'): string {
   return path.join(root, 'packages', name, 'bin', 'strandline.js');
 }
 
+/**
+ * The config of suites that start the command dozens of times, in JavaScript: to load and run the compiler of TypeScript
+ * takes a quarter of a start. `cli` and `load-config` have configs in TypeScript.
+ */
+export const CONFIG = 'strandline.config.mjs';
+
 export interface CommandOptions {
   readonly env?: Record<string, string>;
   /** What is run, with its first arguments. Default: the command. */

@@ -154,8 +154,7 @@ export class Executor {
    */
   fail(strand: Strand, error: unknown, now: number, notBefore = 0): FailureDecision {
     this.#endTurn(strand);
-    strand.lastError = error;
-    if (Number.isNaN(strand.firstFailedAt)) strand.firstFailedAt = now;
+    strand.failed(error, now);
     const { retry, random } = this.#options;
     const delay = nextDelay(retry, strand.attempt, now - strand.firstFailedAt, error, random());
     if (delay === null) {
@@ -164,7 +163,7 @@ export class Executor {
       return { outcome: 'exhausted' };
     }
     strand.become('backoff');
-    strand.dueAt = now + Math.max(delay, notBefore);
+    strand.tryAgainAt(now + Math.max(delay, notBefore));
     this.#backoff.push(strand);
     return { outcome: 'retry', dueAt: strand.dueAt };
   }
@@ -318,7 +317,7 @@ export class Executor {
   wake(now: number): number | null {
     for (let strand = this.#backoff.popDue(now); strand !== null; strand = this.#backoff.popDue(now)) {
       strand.become('ready');
-      strand.dueAt = NaN;
+      strand.tryAgainAt(NaN);
       this.#ready.push(strand);
     }
     return this.#backoff.nextDueAt;

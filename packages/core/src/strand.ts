@@ -36,6 +36,13 @@ export class Entry extends Mark {
  */
 export type StrandState = 'ready' | 'running' | 'stuck' | 'backoff' | 'exhausted' | 'halted';
 
+/** Of one head: when it first failed, when it is tried again (NaN outside of backoff), and its last error. */
+interface Failures {
+  readonly firstAt: number;
+  dueAt: number;
+  lastError: unknown;
+}
+
 /** Which states may follow which. */
 const SUCCESSORS: Readonly<Record<StrandState, readonly StrandState[]>> = {
   ready: ['running'],
@@ -62,14 +69,10 @@ export class Strand {
   inFlight = 0;
   /** Handler calls for the present head so far. */
   attempt = 0;
-  /** When the present head first failed; NaN before that. */
-  firstFailedAt = NaN;
-  /** When the present head is tried again, while in backoff. */
-  dueAt = NaN;
   /** How many of its oldest events are handled one by one: those of a batch that failed. */
   #alone = 0;
-  /** What the present head last failed with. */
-  lastError: unknown = undefined;
+  /** What is known of the present head's failures. Few heads fail: the others carry no room for it. */
+  #failures: Failures | null = null;
 
   constructor(readonly key: string) {}
 
@@ -88,6 +91,32 @@ export class Strand {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** When the present head first failed; NaN before that. */
+  get firstFailedAt(): number {
+    return this.#failures?.firstAt ?? NaN;
+  }
+
+  /** When the present head is tried again, while in backoff; NaN otherwise. */
+  get dueAt(): number {
+    return this.#failures?.dueAt ?? NaN;
+  }
+
+  /** What the present head last failed with. */
+  get lastError(): unknown {
+    return this.#failures?.lastError;
+  }
+
+  /** The present head has failed. */
+  failed(error: unknown, now: number): void {
+    if (this.#failures === null) this.#failures = { firstAt: now, dueAt: NaN, lastError: error };
+    else this.#failures.lastError = error;
+  }
+
+  /** The present head, which has failed, is tried again then, or (NaN) waits for no moment any more. */
+  tryAgainAt(dueAt: number): void {
+    if (this.#failures !== null) this.#failures.dueAt = dueAt;
   }
 
   /** The head is handled by itself. */
@@ -129,8 +158,7 @@ export class Strand {
 
   #startAfresh(): void {
     this.attempt = 0;
-    this.firstFailedAt = NaN;
-    this.lastError = undefined;
+    this.#failures = null;
   }
 
   /** Takes off what comes after the first `keep` events, oldest first. */

@@ -5,7 +5,8 @@ import { Strand } from '../src/strand.js';
 
 function due(at: number, key = String(at)): Strand {
   const strand = new Strand(key);
-  strand.dueAt = at;
+  strand.failed(null, at);
+  strand.tryAgainAt(at);
   return strand;
 }
 

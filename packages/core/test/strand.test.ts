@@ -91,8 +91,7 @@ describe('strand', () => {
   it('starts afresh with the next head: no attempts, no failures', () => {
     const strand = strandOf(1, 2);
     strand.attempt = 4;
-    strand.firstFailedAt = 1_000;
-    strand.lastError = new Error('the handler failed');
+    strand.failed(new Error('the handler failed'), 1_000);
     strand.shift();
     expect([strand.attempt, strand.firstFailedAt, strand.lastError]).toEqual([0, NaN, undefined]);
   });

@@ -48,7 +48,7 @@ export class Connection {
   /** A link that is open; whether it had been used before tells what its first failure may mean. */
   async link(): Promise<{ readonly link: Link; readonly isReused: boolean }> {
     if (this.#link !== null) return { link: this.#link, isReused: true };
-    const link = this.#dialect.link();
+    const link = await this.#dialect.link();
     try {
       await this.#answer(link.open(), this.#timeouts.connectTimeout);
     } catch (error) {

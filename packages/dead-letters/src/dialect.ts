@@ -53,7 +53,8 @@ export interface TableNames {
 export interface Dialect {
   /** For logs and errors: such as `postgres://host:5432/shop`, without credentials. */
   readonly name: string;
-  link(): Link;
+  /** A connection that is not open yet. The library that makes it is loaded with the first one. */
+  link(): Promise<Link>;
   /** Begins a transaction that is durable once it has committed. */
   readonly begin: string;
   quoteName(name: string): string;

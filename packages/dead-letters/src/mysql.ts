@@ -2,7 +2,6 @@ import type { ConnectionOptions } from 'mysql2';
 import type { Dialect, Link, TableNames, Trouble } from './dialect.js';
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
-import { MysqlLink } from './mysql-link.js';
 import type { Timeouts } from './options.js';
 
 /** https://dev.mysql.com/doc/mysql-errors/9.0/en/server-error-reference.html */
@@ -63,7 +62,8 @@ export class Mysql implements Dialect {
     ];
   }
 
-  link(): Link {
+  async link(): Promise<Link> {
+    const { MysqlLink } = await import('./mysql-link.js');
     return new MysqlLink(this.#config, this.#session);
   }
 

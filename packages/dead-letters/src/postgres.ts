@@ -4,7 +4,6 @@ import type { Dialect, Link, Session, TableNames, Trouble } from './dialect.js';
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
 import type { Timeouts } from './options.js';
-import { PostgresLink } from './postgres-link.js';
 
 /** SQLSTATEs and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
@@ -44,7 +43,8 @@ export class Postgres implements Dialect {
         when 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
   }
 
-  link(): Link {
+  async link(): Promise<Link> {
+    const { PostgresLink } = await import('./postgres-link.js');
     return new PostgresLink(this.#config);
   }
 

@@ -1,4 +1,4 @@
-import { answerTimeout, type RedisClient } from './client.js';
+import type { RedisClient } from './client.js';
 import { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
@@ -6,6 +6,7 @@ import { closedError, OffsetsError } from './errors.js';
 import { explain, goesOn } from './failures.js';
 import { keyOf, type Kept } from './key.js';
 import type { ValidOptions } from './options.js';
+import { answerTimeout } from './patience.js';
 import { unknownFormat, unreadableField, wrongType } from './record.js';
 import { runScript } from './run-script.js';
 import type { Script } from './scripts.js';

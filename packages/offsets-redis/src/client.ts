@@ -1,6 +1,7 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import type { Endpoint } from './endpoint.js';
 import type { ValidOptions } from './options.js';
+import { answerTimeout, disconnectTimeout } from './patience.js';
 import { QuietSentinelConnector } from './sentinel-connector.js';
 
 /** What the store needs of ioredis; a server, sentinels and a cluster all offer it. */
@@ -15,9 +16,6 @@ export interface RedisClient {
   eval(lua: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
   pipeline(commands: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
 }
-
-/** How long a server may take to answer our goodbye before the socket is destroyed, in milliseconds. */
-export const disconnectTimeout = 200;
 
 /** Makes an ioredis client that is not yet connected. */
 export function createClient(endpoint: Endpoint, options: ValidOptions): RedisClient {
@@ -83,11 +81,6 @@ function nodeConnected(node: Redis, patience: number): Promise<void> {
     if (node.status === 'ready' || node.status === 'end') done();
     else if (node.status === 'wait') node.connect().catch(() => undefined); // told by the events
   });
-}
-
-/** The longest that Redis may be silent while it works on a command of ours. */
-export function answerTimeout(options: ValidOptions): number {
-  return options.commandTimeout + (options.replicas?.timeout ?? 0);
 }
 
 /** 50 ms, doubled up to 2 s, and up to a quarter more so that many processes do not come back as one. */

@@ -1,8 +1,11 @@
-import { createClient, disconnectTimeout, nodesConnected, type RedisClient } from './client.js';
+import type * as Client from './client.js';
 import type { Endpoint } from './endpoint.js';
 import { closedError, OffsetsError } from './errors.js';
 import { explain, reasonOf } from './failures.js';
 import type { ValidOptions } from './options.js';
+import { disconnectTimeout } from './patience.js';
+
+type RedisClient = Client.RedisClient;
 
 interface Waiter {
   resolve(client: RedisClient): void;
@@ -10,7 +13,8 @@ interface Waiter {
 }
 
 /**
- * The ioredis client, made at the first use:
+ * The ioredis client. It is made at the first use, and the library is loaded with it: whoever imports this package and
+ * uses another store does not pay for it.
  *
  *     none ──ready()──► connecting ──► ready ◄──► away (ioredis reconnects in the background)
  *       ▲                   │            │
@@ -24,6 +28,7 @@ export class Connection {
   readonly #options: ValidOptions;
   readonly #waiters = new Set<Waiter>();
   readonly #leaving = new Set<Promise<void>>();
+  #loading: Promise<typeof Client> | undefined;
   #client: RedisClient | undefined;
   /** The client takes commands: of a cluster that includes the nodes. */
   #isReady = false;
@@ -52,8 +57,9 @@ export class Connection {
    * @throws OffsetsError when there is none within `patience` milliseconds, or at once when the server refuses us.
    */
   async ready(patience: number): Promise<RedisClient> {
+    const library = await (this.#loading ??= import('./client.js'));
     if (this.isClosed) throw closedError(this.#endpoint.name);
-    const client = (this.#client ??= this.#open());
+    const client = (this.#client ??= this.#open(library));
     if (this.#isReady && client.status === 'ready') return client;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -97,7 +103,7 @@ export class Connection {
     await Promise.all(this.#leaving);
   }
 
-  #open(): RedisClient {
+  #open({ createClient, nodesConnected }: typeof Client): RedisClient {
     const client = createClient(this.#endpoint, this.#options);
     this.#lastTrouble = undefined;
     this.#isReady = false;

@@ -4,13 +4,12 @@ import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
 import { TurnContext } from './handler-context.js';
+import { LinkedSet, type Linked } from './linked-set.js';
 import { NOT_CALLED } from './not-called.js';
 import type { Term } from './term.js';
 
 /** Milliseconds that handlers may run on without letting sockets and timers have a turn. */
 const SLICE = 10;
-/** Turns between looks at the clock. */
-const TURNS_PER_LOOK = 16;
 /** A turn takes too long when it has seen more sweeps than that: between one time-out and one and a quarter. */
 const SWEEPS = 4;
 
@@ -18,7 +17,9 @@ const SWEEPS = 4;
  * A place for one running turn, used again and again: its callbacks are made once, so that a turn costs no
  * closure.
  */
-class Slot {
+class Slot implements Linked<Slot> {
+  older: Slot | null = null;
+  newer: Slot | null = null;
   strand: Strand | null = null;
   ctx: TurnContext | null = null;
   /** Sweeps that it has seen: a clock per turn would cost more. */
@@ -80,11 +81,12 @@ export class Dispatcher {
   readonly #handle: Handler | BatchHandler;
   readonly #batched: boolean;
   readonly #free: Slot[] = [];
-  readonly #busy = new Set<Slot>();
+  /** Longest-running first. */
+  readonly #busy = new LinkedSet<Slot>();
   #taking = true;
+  /** By the clock of the wall, read once a turn for this and for the doubt; 0 while no slice is open. */
   #sliceStart = 0;
   #yielded = false;
-  #turns = 0;
   #wakeTimer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
   #idle: (() => void) | null = null;
@@ -108,15 +110,17 @@ export class Dispatcher {
   pump(): void {
     if (this.#yielded) return;
     if (this.#sliceStart === 0) this.#openSlice();
-    while (this.#taking && !this.#options.doubt.inDoubt) {
-      const strand = this.#executor.take();
-      if (strand === null) break;
-      this.#run(strand);
-      this.#turns += 1;
-      if (this.#turns % TURNS_PER_LOOK === 0 && performance.now() - this.#sliceStart > SLICE) {
+    while (this.#taking) {
+      const wall = Date.now();
+      if (this.#options.doubt.inDoubtAt(wall)) break;
+      // A clock that was set back ends the slice too.
+      if (Math.abs(wall - this.#sliceStart) > SLICE) {
         this.#yielded = true;
         break;
       }
+      const strand = this.#executor.take();
+      if (strand === null) break;
+      this.#run(strand);
     }
     if (this.#idle !== null && this.#isIdle()) this.#idle();
   }
@@ -155,7 +159,7 @@ export class Dispatcher {
     return [...this.#busy].map((slot) => slot.strand?.key ?? '');
   }
 
-  /** The turns in flight, longest-running first: a set keeps the order in which they began. */
+  /** The turns in flight, longest-running first. */
   *turns(): Generator<RunningTurn> {
     for (const { strand, ctx, stuckAt } of this.#busy)
       if (strand !== null && ctx !== null) yield { strand, context: ctx, stuck: !Number.isNaN(stuckAt) };
@@ -196,7 +200,7 @@ export class Dispatcher {
     if (!Number.isNaN(slot.stuckAt)) this.#endStuck(slot, strand, succeeded);
     slot.strand = null;
     slot.ctx = null;
-    this.#busy.delete(slot);
+    this.#busy.remove(slot);
     this.#free.push(slot);
   }
 
@@ -306,7 +310,7 @@ export class Dispatcher {
    * turn of the event loop; the slice bounds that to some milliseconds.
    */
   #openSlice(): void {
-    this.#sliceStart = performance.now();
+    this.#sliceStart = Date.now();
     setImmediate(() => {
       this.#sliceStart = 0;
       if (!this.#yielded) return;

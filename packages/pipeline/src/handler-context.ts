@@ -15,8 +15,6 @@ export class TurnContext implements HandlerContext {
   readonly #head: OutboxEvent;
   readonly #term: Term;
   #controller: AbortController | null = null;
-  #abortReason: unknown = undefined;
-  #aborted = false;
   /** Milliseconds that a failure of this turn waits at least. */
   notBefore = 0;
 
@@ -29,7 +27,6 @@ export class TurnContext implements HandlerContext {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort(this.#abortReason);
     return this.#controller.signal;
   }
 
@@ -73,8 +70,7 @@ export class TurnContext implements HandlerContext {
   }
 
   abort(reason: unknown): void {
-    this.#aborted = true;
-    this.#abortReason = reason;
-    this.#controller?.abort(reason);
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 }

@@ -77,6 +77,30 @@ describe('whether the log may be another owner’s', () => {
     expect(setup.doubt.inDoubt).toBe(false);
   });
 
+  it('is seen before the next turn, by the clock that the turn has read', () => {
+    const setup = new Setup();
+    expect(setup.doubt.inDoubtAt(Date.now())).toBe(false);
+    standStill(1_500);
+    expect(setup.doubt.inDoubtAt(Date.now())).toBe(true);
+  });
+
+  it('is seen within sixteen turns when the clock of the wall was set back meanwhile', () => {
+    const setup = new Setup();
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_500);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    const seen = Array.from({ length: 16 }, () => setup.doubt.inDoubtAt(Date.now()));
+    expect(seen).toContain(true);
+  });
+
+  it('is no question of many short turns that take long together', () => {
+    const setup = new Setup();
+    for (let i = 0; i < 100; i += 1) {
+      vi.advanceTimersByTime(900);
+      expect(setup.doubt.inDoubtAt(Date.now())).toBe(false);
+    }
+    expect(setup.asked).toEqual([]);
+  });
+
   it('is not over by an answer to a question from before the last standstill', async () => {
     const setup = new Setup();
     standStill(1_500);

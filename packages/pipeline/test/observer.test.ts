@@ -140,7 +140,7 @@ describe('what an owner tells of itself', () => {
     function* strands(): Generator<Strand> {
       for (;;) {
         const strand = new Strand(`k${String(looked)}`);
-        if (looked === 0) strand.firstFailedAt = 5;
+        if (looked === 0) strand.failed(new Error('of the handler'), 5);
         looked += 1;
         yield strand;
       }

@@ -1,3 +1,3 @@
 export type { MysqlOptions } from './config.js';
 export { MysqlSourceError, type MysqlErrorCode } from './errors.js';
-export { mysql } from './source.js';
+export { mysql } from './mysql.js';

@@ -10,7 +10,7 @@ import {
   type Source,
   type SourceStream,
 } from '@strandline/core';
-import { parseMysqlOptions, type MysqlConfig, type MysqlOptions } from './config.js';
+import type { MysqlConfig } from './config.js';
 import { connectError, isTransient } from './connect-errors.js';
 import {
   createConnector,
@@ -38,15 +38,8 @@ import { findTable } from './table.js';
 /** Milliseconds before everything is looked at anew when another process got in between. */
 const START_OVER_DELAY = 100;
 
-/**
- * An outbox table of a MySQL or MariaDB server, read from its binlog. Throws `MYSQL_CONFIG` for wrong options.
- */
-export function mysql(options: MysqlOptions): Source {
-  return new MysqlSource(parseMysqlOptions(options));
-}
-
 /** The order of opening: take the lock, load the offset, check, have the log sent, claim the offset, read. */
-class MysqlSource implements Source {
+export class MysqlSource implements Source {
   readonly name = 'mysql';
   readonly #config: MysqlConfig;
 

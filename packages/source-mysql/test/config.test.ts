@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseMysqlOptions, type MysqlOptions } from '../src/config.js';
 import { MysqlSourceError } from '../src/errors.js';
-import { mysql } from '../src/source.js';
+import { mysql } from '../src/mysql.js';
 import { matching } from './matchers.js';
 
 const PASSWORD = 'hunter2-s3cret';

@@ -1,43 +1,60 @@
 import { postgresError } from './errors.js';
 
+const LAST_ASCII = 0x7f;
+
+/** What `toString('utf8', …)` calls after it has looked at its arguments. Buffers have it; their types don't. */
+interface Utf8Sliced {
+  utf8Slice(start: number, end: number): string;
+}
+
 /**
- * Reads the fields of one protocol message. The buffer is pg-protocol's own and is written over once the
- * callback has returned, so whatever outlives the callback must be copied out; every method here copies.
+ * Reads the fields of one protocol message after the other. The buffer is pg-protocol's own and is written over once
+ * the callback has returned, so whatever outlives the callback must be copied out; every method here copies.
  *
  * Formats: https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
  */
 export class ByteReader {
-  #at = 0;
+  #buffer: Buffer;
+  #at: number;
 
-  constructor(readonly buffer: Buffer) {}
+  constructor(buffer: Buffer, at = 0) {
+    this.#buffer = buffer;
+    this.#at = at;
+  }
+
+  /** Goes on with the message that begins there and ends with its buffer. */
+  reset(buffer: Buffer, at: number): void {
+    this.#buffer = buffer;
+    this.#at = at;
+  }
 
   uint8(): number {
     const at = this.#advance(1);
-    return this.buffer[at] ?? 0;
+    return this.#buffer[at] ?? 0;
   }
 
   uint16(): number {
-    return this.buffer.readUInt16BE(this.#advance(2));
+    return this.#buffer.readUInt16BE(this.#advance(2));
   }
 
   /** Oids and xids are unsigned: a signed read turns those above 2^31 negative. */
   uint32(): number {
-    return this.buffer.readUInt32BE(this.#advance(4));
+    return this.#buffer.readUInt32BE(this.#advance(4));
   }
 
   int64(): bigint {
-    return this.buffer.readBigInt64BE(this.#advance(8));
+    return this.#buffer.readBigInt64BE(this.#advance(8));
   }
 
   uint64(): bigint {
-    return this.buffer.readBigUInt64BE(this.#advance(8));
+    return this.#buffer.readBigUInt64BE(this.#advance(8));
   }
 
   /** A zero-terminated string. */
   string(): string {
-    const end = this.buffer.indexOf(0, this.#at);
+    const end = this.#buffer.indexOf(0, this.#at);
     if (end < 0) throw truncated();
-    const text = this.buffer.toString('utf8', this.#at, end);
+    const text = this.#buffer.toString('utf8', this.#at, end);
     this.#at = end + 1;
     return text;
   }
@@ -45,7 +62,21 @@ export class ByteReader {
   /** Text of a known length. `toString` keeps a leading byte order mark, which TextDecoder would drop. */
   text(length: number): string {
     const at = this.#advance(length);
-    return this.buffer.toString('utf8', at, at + length);
+    return (this.#buffer as Buffer & Utf8Sliced).utf8Slice(at, at + length);
+  }
+
+  /** The same; equal bytes are one string, and are compared with the last one's instead of being decoded. */
+  repeatedText(length: number, last: string | null): string {
+    if (last?.length !== length) return this.text(length);
+    const at = this.#advance(length);
+    for (let i = 0; i < length; i += 1) {
+      const byte = this.#buffer[at + i] ?? 0;
+      if (byte !== last.charCodeAt(i) || byte > LAST_ASCII) {
+        this.#at = at;
+        return this.text(length);
+      }
+    }
+    return last;
   }
 
   skip(length: number): void {
@@ -54,12 +85,12 @@ export class ByteReader {
 
   /** Throws unless all was read: a length that lies by a little leaves something over. */
   end(): void {
-    if (this.#at !== this.buffer.length) throw protocolError('has more than its last field');
+    if (this.#at !== this.#buffer.length) throw protocolError('has more than its last field');
   }
 
   #advance(length: number): number {
     const at = this.#at;
-    if (at + length > this.buffer.length) throw truncated();
+    if (at + length > this.#buffer.length) throw truncated();
     this.#at = at + length;
     return at;
   }

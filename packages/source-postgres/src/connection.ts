@@ -41,6 +41,9 @@ const NAME_LIMIT = 63;
 /** setTimeout takes no more. */
 const LONGEST_TIMEOUT = 2_147_483_647;
 
+/** A startup parameter that pg passes on; its type does not know it. */
+const REPLICATION = { replication: 'database' } as pg.ClientConfig;
+
 export interface Connector {
   /** `host:port/database`, without credentials. */
   readonly target: string;
@@ -50,7 +53,7 @@ export interface Connector {
   sql(): Promise<pg.Client>;
   /** A session that speaks the replication protocol and simple queries. Rejects with a PostgresSourceError. */
   replication(): Promise<pg.Client>;
-  /** The configuration of the latter, for the library that opens its own. */
+  /** The configuration of a session that streams: it answers one statement, for as long as it lives. */
   readonly replicationConfig: pg.ClientConfig;
 }
 
@@ -75,7 +78,7 @@ export function createConnector(
     application_name: applicationName,
     options: [config.options, LOSSLESS_SETTINGS, NO_LIMITS].filter(Boolean).join(' '),
     connectionTimeoutMillis: options.connectTimeout,
-    // None for the library's session, whose one statement is the stream.
+    // None for the session whose one statement is the stream.
     query_timeout: 0,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -102,11 +105,11 @@ export function createConnector(
     applicationName,
     replicationConfig: {
       ...clientConfig,
+      ...REPLICATION,
       options: [lease(options.answerTimeout), clientConfig.options].join(' '),
     },
     sql: () => open(asking),
-    // `replication` is a startup parameter that pg passes on; its type does not know it.
-    replication: () => open({ ...asking, replication: 'database' } as pg.ClientConfig),
+    replication: () => open({ ...asking, ...REPLICATION }),
   };
 }
 
@@ -148,6 +151,8 @@ export async function endClient(client: pg.Client): Promise<void> {
 /** The slice of pg's connection that is needed beyond its public types: the socket, and replies in copy mode. */
 export interface RawConnection {
   readonly stream: Socket;
+  /** The server has begun to stream (CopyBothResponse). */
+  once(event: 'replicationStart', listener: () => void): void;
   sendCopyFromChunk(chunk: Buffer): void;
 }
 

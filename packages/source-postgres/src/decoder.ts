@@ -1,4 +1,4 @@
-import type { ByteReader } from './byte-reader.js';
+import { ByteReader } from './byte-reader.js';
 import type { OutboxTable } from '@strandline/source-kit';
 import type { OutboxMessages } from './config.js';
 import { postgresError } from './errors.js';
@@ -52,29 +52,35 @@ export class Decoder implements PgoutputVisitor {
   readonly #messages: MessageMapper | null;
   /** By the oid of the relation: a table that was made anew under the name of the outbox has another one. */
   readonly #mappers = new Map<number, RowMapper>();
+  readonly #reader = new ByteReader(Buffer.alloc(0));
   #open: OpenTransaction | null = null;
-  #resume: ResumePoint;
+  /** Where the stream is resumed, see `ResumePoint`. */
+  #resumeLsn: Lsn;
+  #resumeOrdinal: number;
 
   constructor(options: DecoderOptions, sink: DecoderSink, resume: ResumePoint) {
     this.#options = options;
     this.#sink = sink;
-    this.#resume = resume;
+    this.#resumeLsn = resume.lsn;
+    this.#resumeOrdinal = resume.ordinal;
     this.#messages = options.messages && new MessageMapper(options.messages, options.nullKey);
   }
 
   /** The last event or commit that was handed over: where the next connection resumes. */
   get resumePoint(): ResumePoint {
-    return this.#resume;
+    return { lsn: this.#resumeLsn, ordinal: this.#resumeOrdinal };
   }
 
-  decode(buffer: Buffer): void {
-    visitMessage(buffer, this);
+  /** Decodes the message that begins there and ends with the buffer. */
+  decode(buffer: Buffer, at = 0): void {
+    this.#reader.reset(buffer, at);
+    visitMessage(this.#reader, this);
   }
 
   /** A keepalive came: the server has sent everything up to `walEnd`. */
   keepalive(walEnd: Lsn): void {
     // Inside a transaction the rows before the keepalive may be only some of its rows.
-    if (this.#open === null && walEnd > this.#resume.lsn) this.#pass(walEnd, null);
+    if (this.#open === null && walEnd > this.#resumeLsn) this.#pass(walEnd, null);
   }
 
   begin({ commitLsn, commitMicros, xid }: Begin): void {
@@ -84,7 +90,7 @@ export class Decoder implements PgoutputVisitor {
   commit(endLsn: Lsn): void {
     const context = this.#open;
     this.#open = null;
-    if (endLsn > this.#resume.lsn) this.#pass(endLsn, context);
+    if (endLsn > this.#resumeLsn) this.#pass(endLsn, context);
   }
 
   relation({ oid, schema, name, columns }: Relation): void {
@@ -123,18 +129,20 @@ export class Decoder implements PgoutputVisitor {
   }
 
   #hand(event: PostgresEvent, transaction: OpenTransaction): void {
-    this.#resume = { lsn: transaction.commitLsn, ordinal: transaction.ordinal };
+    this.#resumeLsn = transaction.commitLsn;
+    this.#resumeOrdinal = transaction.ordinal;
     this.#sink.event(event, transaction);
   }
 
   #pass(lsn: Lsn, context: TransactionContext | null): void {
-    this.#resume = { lsn, ordinal: 0 };
+    this.#resumeLsn = lsn;
+    this.#resumeOrdinal = 0;
     this.#sink.passed(lsn, context);
   }
 
   #handedOver({ commitLsn, ordinal }: OpenTransaction): boolean {
-    const { lsn } = this.#resume;
-    return commitLsn < lsn || (commitLsn === lsn && ordinal <= this.#resume.ordinal);
+    const lsn = this.#resumeLsn;
+    return commitLsn < lsn || (commitLsn === lsn && ordinal <= this.#resumeOrdinal);
   }
 
   #transaction(): OpenTransaction {
@@ -148,7 +156,7 @@ export class Decoder implements PgoutputVisitor {
 
   #position(): string {
     return this.#open === null
-      ? logPosition(this.#resume.lsn, this.#resume.ordinal)
+      ? logPosition(this.#resumeLsn, this.#resumeOrdinal)
       : logPosition(this.#open.commitLsn, this.#open.ordinal + 1);
   }
 }

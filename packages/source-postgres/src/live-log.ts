@@ -77,8 +77,8 @@ export class LiveLog {
       options.resume,
     );
     this.#replication = new ReplicationConnection(options.request.connector, {
-      message: (buffer) => {
-        this.#decoder.decode(buffer);
+      message: (buffer, at) => {
+        this.#decoder.decode(buffer, at);
         if (options.pending.full) this.pause();
       },
       keepalive: (walEnd) => {

@@ -1,4 +1,4 @@
-import { ByteReader } from './byte-reader.js';
+import type { ByteReader } from './byte-reader.js';
 import type { Lsn } from './lsn.js';
 
 /** A column as the Relation message describes it. */
@@ -50,8 +50,7 @@ const MESSAGE = 0x4d; // M
  * Reads one pgoutput message and calls the visitor. Others (Type, Origin, Update, Delete, Truncate) are passed
  * over: the publication asks for inserts only, and a publication of the user's may have more.
  */
-export function visitMessage(buffer: Buffer, visitor: PgoutputVisitor): void {
-  const reader = new ByteReader(buffer);
+export function visitMessage(reader: ByteReader, visitor: PgoutputVisitor): void {
   switch (reader.uint8()) {
     case INSERT: {
       const relationOid = reader.uint32();

@@ -1,16 +1,23 @@
 import { StrandlineError } from '@strandline/core';
-import type pg from 'pg';
-import { LogicalReplicationService } from 'pg-logical-replication';
-import { NO_TRANSACTION_LIMIT, rawConnection, serverProcessOf, type Connector } from './connection.js';
+import pg from 'pg';
+import {
+  endClient,
+  NO_TRANSACTION_LIMIT,
+  rawConnection,
+  serverProcessOf,
+  type Connector,
+} from './connection.js';
+import { Deadline } from './deadline.js';
 import { postgresError } from './errors.js';
-import { formatLsn, parseLsn, type Lsn } from './lsn.js';
+import { formatLsn, type Lsn } from './lsn.js';
 import { quoteName, quoteText } from './quote.js';
 import { standbyStatus } from './standby-status.js';
+import { StreamStatement } from './stream-statement.js';
 
 /** What the owner of the connection hears, synchronously and in stream order. */
 export interface ReplicationListener {
-  /** One pgoutput message. The buffer is valid only during the call. A throw ends the connection. */
-  message(buffer: Buffer): void;
+  /** One pgoutput message, from `at` to the buffer's end, which is valid only during the call. A throw ends the connection. */
+  message(buffer: Buffer, at: number): void;
   keepalive(walEnd: Lsn): void;
   /** The session has ended, whatever ended it. Called once. */
   ended(error: unknown): void;
@@ -34,16 +41,20 @@ export interface StreamOptions {
   readonly deadline: number;
 }
 
-/** How long closing may wait for the server to say goodbye, in milliseconds. */
-const CLOSE_DEADLINE = 1_000;
+// What the server sends in CopyData (https://www.postgresql.org/docs/current/protocol-replication.html).
+const XLOG_DATA = 0x77; // w
+/** Its type, where its data begins in the log, where the log ends, and a time: the data comes behind. */
+const XLOG_DATA_HEADER = 1 + 8 + 8 + 8;
+const KEEPALIVE = 0x6b; // k
+/** Its type, where the log ends, a time, and whether a reply is asked for. */
+const KEEPALIVE_LENGTH = 1 + 8 + 8 + 1;
 
 /**
- * One session of the streaming replication protocol, over pg-logical-replication. From the library come the
- * session and the framing; ours are the decoding (as its plugin), the status messages (see standby-status.ts),
- * the flow control and the deadline, because its own lose data or hang (each in a comment below).
+ * One session of the streaming replication protocol. From pg come the session and the framing of its messages; each
+ * goes to the decoder in one call, without a copy or a promise in between.
  */
 export class ReplicationConnection {
-  readonly #service: LogicalReplicationService;
+  readonly #connector: Connector;
   readonly #listener: ReplicationListener;
   #client: pg.Client | null = null;
   #ending = false;
@@ -52,73 +63,27 @@ export class ReplicationConnection {
   #heardAt: number = performance.now();
 
   constructor(connector: Connector, listener: ReplicationListener) {
+    this.#connector = connector;
     this.#listener = listener;
-    // timeoutSeconds 0: the library's timer acknowledges what was received, not what was saved.
-    this.#service = new LogicalReplicationService(connector.replicationConfig, {
-      acknowledge: { auto: false, timeoutSeconds: 0 },
-      flowControl: { enabled: false },
-    });
-    this.#service.on('error', (error: unknown) => {
-      this.#end(error);
-    });
-    this.#service.on('heartbeat', (lsn: string, _time: number, replyRequested: boolean) => {
-      this.#onKeepalive(lsn, replyRequested);
-    });
   }
 
   /** Starts streaming; resolves once the server does, and the slot is ours. Rejects with the server's error. */
   async start(options: StreamOptions): Promise<void> {
     this.#flushed = options.confirmed;
-    const started = new Promise<void>((resolve) => {
-      this.#service.once('start', () => {
-        resolve();
-      });
+    const deadline = new Deadline(options.deadline, () => {
+      const error = new Error('Connection terminated: the server did not start the stream in time');
+      this.fail(error);
+      return error;
     });
-    const { slot, deadline } = options;
-    let timer: NodeJS.Timeout | undefined;
-    let count = (): void => undefined;
-    const plugin = new StreamPlugin(
-      options,
-      async (client) => {
-        this.#client = client;
-        // It failed while this session was being opened: nobody will close it, and it would hold the slot.
-        if (this.#ending) rawConnection(client).stream.destroy();
-        await client.query(NO_TRANSACTION_LIMIT);
-        if (typeof slot === 'string') return;
-        clearTimeout(timer);
-        await slot.make(client);
-        count();
-      },
-      (buffer) => {
-        this.#onMessage(buffer);
-      },
-    );
-    // subscribe() settles only when the session is over: an end without an error is a failure too.
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the library asks for the shape only
-    const over = this.#service.subscribe(plugin, slotName(slot), formatLsn(options.start)).then(
-      () => {
-        throw new Error('Connection terminated by the server');
-      },
-      (error: unknown) => {
-        throw error;
-      },
-    );
-    over.catch((error: unknown) => {
+    deadline.start();
+    try {
+      await Promise.race([this.#start(options, deadline), deadline.passed]);
+    } catch (error) {
       this.#end(error);
-    });
-    const late = new Promise<never>((_, reject) => {
-      count = () => {
-        timer = setTimeout(() => {
-          const error = new Error('Connection terminated: the server did not start the stream in time');
-          this.fail(error);
-          reject(error);
-        }, deadline);
-      };
-    });
-    count();
-    await Promise.race([started, over, late]).finally(() => {
-      clearTimeout(timer);
-    });
+      throw error;
+    } finally {
+      deadline.stop();
+    }
     this.#heardAt = performance.now();
   }
 
@@ -154,48 +119,77 @@ export class ReplicationConnection {
     if (this.#ending) return;
     this.#sendStatus(false);
     this.#ending = true;
-    const client = this.#client;
-    if (client === null) {
-      await this.#service.destroy();
-      return;
-    }
-    const socket = rawConnection(client).stream;
+    if (this.#client === null) return;
     // A paused socket would never see the server's end.
-    socket.resume();
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      this.#service.destroy().catch(() => undefined),
-      new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_DEADLINE);
-      }),
-    ]);
-    clearTimeout(timer);
-    socket.destroy();
+    rawConnection(this.#client).stream.resume();
+    await endClient(this.#client);
     this.#end(new Error('Connection closed'));
   }
 
-  #onMessage(buffer: Buffer): void {
-    if (this.#ending) return;
-    this.#heardAt = performance.now();
+  async #start(options: StreamOptions, deadline: Deadline): Promise<void> {
+    const client = await this.#connect();
+    await client.query(NO_TRANSACTION_LIMIT);
+    const { slot } = options;
+    if (typeof slot !== 'string') {
+      deadline.stop();
+      await slot.make(client);
+      deadline.start();
+    }
+    const connection = rawConnection(client);
+    // Once per read of the socket: a clock per message would cost as much as decoding it.
+    connection.stream.on('data', () => {
+      this.#heardAt = performance.now();
+    });
+    const started = new Promise<void>((resolve) => {
+      connection.once('replicationStart', resolve);
+    });
+    const statement = client.query(
+      new StreamStatement(startReplication(options), (chunk) => {
+        this.#onCopyData(chunk);
+      }),
+    );
+    // An end without an error is a failure too.
+    const over = statement.over.then(() => {
+      throw new Error('Connection terminated by the server');
+    });
+    over.catch((error: unknown) => {
+      this.#end(error);
+    });
+    await Promise.race([started, over]);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client(this.#connector.replicationConfig);
+    client.on('error', (error) => {
+      this.#end(error);
+    });
     try {
-      this.#listener.message(buffer);
+      await client.connect();
     } catch (error) {
-      // The library would let it out of the socket's callback as an uncaught exception.
+      void endClient(client);
+      throw error;
+    }
+    this.#client = client;
+    // It was given up while this session was being opened: nobody will close it, and it would hold the slot.
+    if (this.#ending) rawConnection(client).stream.destroy();
+    return client;
+  }
+
+  #onCopyData(chunk: Buffer): void {
+    if (this.#ending) return;
+    try {
+      if (chunk[0] === XLOG_DATA) this.#listener.message(chunk, XLOG_DATA_HEADER);
+      else if (chunk[0] === KEEPALIVE && chunk.length === KEEPALIVE_LENGTH) this.#onKeepalive(chunk);
+      else throw new Error(`a message of type ${String(chunk[0])} and ${String(chunk.length)} bytes`);
+    } catch (error) {
+      // It would leave the socket's callback as an uncaught exception.
       this.fail(error instanceof StrandlineError ? error : undecodable(error));
     }
   }
 
-  #onKeepalive(lsn: string, replyRequested: boolean): void {
-    if (this.#ending) return;
-    this.#heardAt = performance.now();
-    try {
-      const walEnd = parseLsn(lsn);
-      if (walEnd !== null) this.#listener.keepalive(walEnd);
-    } catch (error) {
-      this.fail(error);
-      return;
-    }
-    if (replyRequested) this.#sendStatus(false);
+  #onKeepalive(chunk: Buffer): void {
+    this.#listener.keepalive(chunk.readBigUInt64BE(1));
+    if (chunk[KEEPALIVE_LENGTH - 1] !== 0) this.#sendStatus(false);
   }
 
   /** Ends the session without a word: what comes after the failure must not be read, nor confirmed. */
@@ -220,43 +214,15 @@ export class ReplicationConnection {
   }
 }
 
-/** Our decoder's place in the library: the shape of its AbstractPlugin, which it does not export. */
-class StreamPlugin {
-  readonly #connected: (client: pg.Client) => Promise<void>;
-  readonly #message: (buffer: Buffer) => void;
-
-  constructor(
-    readonly options: StreamOptions,
-    connected: (client: pg.Client) => Promise<void>,
-    message: (buffer: Buffer) => void,
-  ) {
-    this.#connected = connected;
-    this.#message = message;
-  }
-
-  readonly name = 'pgoutput';
-
-  async start(client: pg.Client, slotName: string, startLsn: string): Promise<unknown> {
-    await this.#connected(client);
-    const { publication, messages } = this.options;
-    const options = [
-      "proto_version '1'",
-      `publication_names ${quoteText(quoteName(publication))}`,
-      ...(messages ? ["messages 'true'"] : []),
-    ];
-    return client.query(
-      `START_REPLICATION SLOT ${quoteName(slotName)} LOGICAL ${startLsn} (${options.join(', ')})`,
-    );
-  }
-
-  parse(buffer: Buffer): null {
-    this.#message(buffer);
-    return null;
-  }
-}
-
-function slotName(slot: string | SessionSlot): string {
-  return typeof slot === 'string' ? slot : slot.name;
+/** Protocol 1 sends a transaction once it has committed, as a whole. */
+function startReplication({ slot, publication, messages, start }: StreamOptions): string {
+  const options = [
+    "proto_version '1'",
+    `publication_names ${quoteText(quoteName(publication))}`,
+    ...(messages ? ["messages 'true'"] : []),
+  ];
+  const name = quoteName(typeof slot === 'string' ? slot : slot.name);
+  return `START_REPLICATION SLOT ${name} LOGICAL ${formatLsn(start)} (${options.join(', ')})`;
 }
 
 function undecodable(cause: unknown): Error {

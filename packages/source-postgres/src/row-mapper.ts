@@ -3,7 +3,7 @@ import type { ByteReader } from './byte-reader.js';
 import { EVENT_OVERHEAD, NO_COLUMNS, type PayloadFormat } from '@strandline/core';
 import type { OutboxRow, OutboxTable } from '@strandline/source-kit';
 import { postgresError, type PostgresSourceError } from './errors.js';
-import { PostgresEvent, type TransactionContext } from './event.js';
+import { PostgresEvent, type Place, type TransactionContext } from './event.js';
 import type { Lsn } from './lsn.js';
 import type { RelationColumn } from './pgoutput.js';
 
@@ -80,11 +80,10 @@ export class RowMapper {
 
   /** Reads the tuple of an Insert message. Throws `PG_ROW` or `PG_NULL_KEY` for a row that can't be an event. */
   fromTuple(tuple: ByteReader, context: TransactionContext, commitLsn: Lsn, ordinal: number): PostgresEvent {
-    const position = logPosition(commitLsn, ordinal);
     const count = tuple.uint16();
     if (count !== this.#columns.length) {
       throw this.#rowError(
-        position,
+        logPosition(commitLsn, ordinal),
         `has ${String(count)} columns where its relation has ${String(this.#columns.length)}`,
       );
     }
@@ -94,7 +93,11 @@ export class RowMapper {
       if (kind === TEXT_CELL) {
         const length = tuple.uint32();
         if (this.#wanted[index] === true) {
-          this.#cells[index] = tuple.text(length);
+          // There are few types, and many events of each.
+          this.#cells[index] =
+            index === this.#type
+              ? tuple.repeatedText(length, this.#cells[index] ?? null)
+              : tuple.text(length);
           bytes += length;
         } else {
           tuple.skip(length);
@@ -103,23 +106,32 @@ export class RowMapper {
         this.#cells[index] = null;
       } else {
         // An insert carries every value as text; 'u' (unchanged TOAST) belongs to updates, 'b' to binary mode.
-        throw this.#rowError(position, `has a value of kind ${JSON.stringify(String.fromCharCode(kind))}`);
+        throw this.#rowError(
+          logPosition(commitLsn, ordinal),
+          `has a value of kind ${JSON.stringify(String.fromCharCode(kind))}`,
+        );
       }
     }
     tuple.end();
-    return this.#event(this.#cells, bytes, { position, context, ordinal });
+    return this.#event(this.#cells, bytes, commitLsn, context, ordinal);
   }
 
   /** Makes the event of a row that was read by a query, its values as the server's own text. */
   fromValues(values: readonly (string | null)[], origin: RowOrigin): PostgresEvent {
     const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), EVENT_OVERHEAD);
-    return this.#event(values, bytes, origin);
+    return this.#event(values, bytes, origin.position, origin.context, origin.ordinal);
   }
 
-  #event(cells: readonly (string | null)[], bytes: number, origin: RowOrigin): PostgresEvent {
-    const { position } = origin;
+  #event(
+    cells: readonly (string | null)[],
+    bytes: number,
+    place: Place,
+    context: TransactionContext,
+    ordinal: number,
+  ): PostgresEvent {
     const id = cells[this.#id] ?? null;
-    if (id === null) throw this.#rowError(position, `has NULL in its id column ${this.#outbox.id}`);
+    if (id === null)
+      throw this.#rowError(positionOf(place, ordinal), `has NULL in its id column ${this.#outbox.id}`);
     return new PostgresEvent(
       {
         id,
@@ -129,12 +141,12 @@ export class RowMapper {
         columns: this.#extra.length === 0 ? NO_COLUMNS : this.#record(cells, this.#extra),
         bytes,
       },
-      this.#keyOf(cells) ?? this.#keyForNull(position, id),
-      position,
+      this.#keyOf(cells) ?? this.#keyForNull(positionOf(place, ordinal), id),
+      place,
       this.#table,
       this.#format,
-      origin.context,
-      origin.ordinal,
+      context,
+      ordinal,
     );
   }
 
@@ -192,6 +204,10 @@ export class RowMapper {
       { position },
     );
   }
+}
+
+function positionOf(place: Place, ordinal: number): string {
+  return typeof place === 'bigint' ? logPosition(place, ordinal) : place;
 }
 
 function columnIndex(columns: readonly RelationColumn[], name: string, table: string): number {

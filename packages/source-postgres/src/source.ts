@@ -13,7 +13,7 @@ import {
   type SourceStream,
 } from '@strandline/core';
 import { connectError, isTransient } from './connect-errors.js';
-import { parsePostgresOptions, type PostgresConfig, type PostgresOptions } from './config.js';
+import type { PostgresConfig } from './config.js';
 import { createConnector, endClient } from './connection.js';
 import { diagnose } from './diagnose.js';
 import { inspectLog } from './inspect.js';
@@ -29,19 +29,11 @@ import { StartOverError, startingPoint, type StartingPoint } from './starting-po
 import { PostgresStream } from './stream.js';
 import { streamError } from './stream-errors.js';
 
-/**
- * An outbox table (or logical messages) of a Postgres database, read from its logical replication stream.
- * Throws `PG_CONFIG` for wrong options.
- */
-export function postgres(options: PostgresOptions): Source {
-  return new PostgresSource(parsePostgresOptions(options));
-}
-
 /** Milliseconds before everything is looked at anew when another process got in between. */
 const START_OVER_DELAY = 100;
 
 /** The order of opening: wait for the slot, load the offset, check, own the slot, claim the offset, read. */
-class PostgresSource implements Source {
+export class PostgresSource implements Source {
   readonly name = 'postgres';
   readonly #config: PostgresConfig;
 

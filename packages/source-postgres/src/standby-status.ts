@@ -5,9 +5,8 @@ import { toPostgresMicros } from './timestamps.js';
  * The standby status update of the streaming replication protocol
  * (https://www.postgresql.org/docs/current/protocol-replication.html): 'r', three LSNs, a time, a flag.
  *
- * `flushed` is reported exactly. The library's acknowledge() reports one byte more, and when two transactions
- * commit back to back the second's commit record starts exactly at the end of the first's: the server would
- * then skip the second one for good.
+ * `flushed` is reported exactly. When two transactions commit back to back, the second's commit record starts exactly
+ * at the end of the first's: one byte more (as pg-logical-replication reports) makes the server skip it for good.
  *
  * @param requestReply ask the server for a keepalive: the proof that the connection lives
  */

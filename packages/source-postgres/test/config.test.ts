@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parsePostgresOptions, type PostgresOptions, type RetentionOptions } from '../src/config.js';
 import { PostgresSourceError } from '../src/errors.js';
-import { postgres } from '../src/source.js';
+import { postgres } from '../src/postgres.js';
 import { matching } from './matchers.js';
 
 const PASSWORD = 'hunter2-s3cret';

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader } from '../src/byte-reader.js';
 import {
@@ -36,7 +37,7 @@ class Notes implements PgoutputVisitor {
 
 function visited(buffer: Buffer): unknown {
   const notes = new Notes();
-  visitMessage(buffer, notes);
+  visitMessage(new ByteReader(buffer), notes);
   return notes.calls.length === 1 ? notes.calls[0] : notes.calls;
 }
 
@@ -127,7 +128,7 @@ describe('messages that end too early', () => {
       for (let length = 0; length < buffer.length; length += 1) {
         const notes = new Notes();
         expect(() => {
-          visitMessage(buffer.subarray(0, length), notes);
+          visitMessage(new ByteReader(buffer.subarray(0, length)), notes);
         }, String(length)).toThrow(expect.objectContaining({ code: 'PG_PROTOCOL' }));
         expect(notes.calls).toEqual([]);
       }
@@ -146,6 +147,33 @@ describe('the reader', () => {
   it('reads 64-bit numbers with their sign or without', () => {
     const reader = new ByteReader(new Bytes().int64(-2n).uint64(0xffff_ffff_ffff_fffen).buffer);
     expect([reader.int64(), reader.uint64()]).toEqual([-2n, 0xffff_ffff_ffff_fffen]);
+  });
+
+  it('gives a text that is the last one again, and any other text as it is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('paid', 'sent', 'gelöst', 'gelosst', '', '\u00ff\u00ff')),
+        (texts) => {
+          let last: string | null = null;
+          for (const text of texts) {
+            const bytes = Buffer.from(text, 'utf8');
+            const reader = new ByteReader(bytes);
+            last = reader.repeatedText(bytes.length, last);
+            expect(last).toBe(text);
+            reader.end();
+          }
+        },
+      ),
+    );
+  });
+
+  it('begins where it is told, and goes on with another buffer', () => {
+    const reader = new ByteReader(Buffer.from([9, 9, 0, 7]), 2);
+    expect(reader.uint16()).toBe(7);
+    reader.end();
+    reader.reset(Buffer.from([9, 3]), 1);
+    expect(reader.uint8()).toBe(3);
+    expect(() => reader.uint8()).toThrow(expect.objectContaining({ code: 'PG_PROTOCOL' }));
   });
 
   it('does not move when a field is cut', () => {

@@ -6,7 +6,6 @@ import {
   type OffsetStore,
   type StrandlineError,
 } from 'strandline';
-import { countingHandler } from './effect-counters.js';
 import { historyWriter } from './history-file.js';
 import {
   optionsVariable,
@@ -46,7 +45,11 @@ function observe(): void {
   mostBytes = Math.max(mostBytes, bytes);
 }
 
-const counting = options.effects === undefined ? null : countingHandler(options.effects, handler.handle);
+/** Its drivers of both databases are loaded where they are used: hundreds of these processes are started. */
+const counting =
+  options.effects === undefined
+    ? null
+    : (await import('./effect-counters.js')).countingHandler(options.effects, handler.handle);
 const handle = counting?.handle ?? handler.handle;
 
 const pipeline = definePipeline({
@@ -54,7 +57,9 @@ const pipeline = definePipeline({
   source: sourceOf(options.source),
   offsets: offsetStore(options.offsets),
   ...options.tuning,
-  ...(options.letters === undefined ? {} : { deadLetters: kill.watching(deadLetters(options.letters)) }),
+  ...(options.letters === undefined
+    ? {}
+    : { deadLetters: await kill.watching(deadLetters(options.letters)) }),
   handle: (event, ctx) => {
     observe();
     return handle(event, ctx);

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DeadLetterStore } from '@strandline/core';
-import mysql from 'mysql2';
-import pg from 'pg';
 
 /**
  * Before the statement leaves; when it is on its way; before its answer is looked at. `held` and `unheard` are the first
@@ -49,8 +47,9 @@ export class PlantedKill {
     this.#counted = 0;
   }
 
-  /** Watches what is asked of the store from now on. */
-  watching(store: DeadLetterStore): DeadLetterStore {
+  /** Watches what is asked of the store from now on. Loads the drivers, which the store itself loads when it is used. */
+  async watching(store: DeadLetterStore): Promise<DeadLetterStore> {
+    const [{ default: pg }, { default: mysql }] = await Promise.all([import('pg'), import('mysql2')]);
     this.#watch(pg.Client.prototype, async (args, ask, goOn) => {
       const result = await ask(args);
       return goOn() ? result : new Promise(() => undefined);

@@ -43,8 +43,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a failed event is put at the end of its strand',
     file: 'core/executor.js',
-    line: 'strand.dueAt = now + Math.max(delay, notBefore);',
-    becomes: 'strand.dueAt = now + Math.max(delay, notBefore); strand.push(strand.shift());',
+    line: 'strand.tryAgainAt(now + Math.max(delay, notBefore));',
+    becomes: 'strand.tryAgainAt(now + Math.max(delay, notBefore)); strand.push(strand.shift());',
   },
   {
     name: 'a key that runs is ready for another turn',

@@ -35,10 +35,10 @@ export function noFigures(): Figures {
 /** Broken seeds after which it is enough. */
 const ENOUGH = 3;
 
-/** Plays the schedules of so many seeds, from one on; stops when several have broken a promise. */
-export async function playSeeds(first: number, runs: number): Promise<Figures> {
+/** Plays the schedules of so many seeds, from one on; stops when so many have broken a promise. */
+export async function playSeeds(first: number, runs: number, enough = ENOUGH): Promise<Figures> {
   const figures = noFigures();
-  for (let seed = first; seed < first + runs && figures.broken.length < ENOUGH; seed += 1) {
+  for (let seed = first; seed < first + runs && figures.broken.length < enough; seed += 1) {
     add(figures, await playOne(drawScenario(seed)));
   }
   return figures;

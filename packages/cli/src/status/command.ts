@@ -10,7 +10,6 @@ import { json } from '../text.js';
 import { lookAtPipeline } from './look.js';
 import { reportOf, type StatusReport } from './report.js';
 import { statusText } from './text.js';
-import { createBoard, watch } from './watch.js';
 
 interface StatusOptions extends PipelineOptions {
   readonly watch?: true;
@@ -53,6 +52,8 @@ async function status(
 
   let reports: StatusReport[];
   if (options.watch === true) {
+    // What draws on a terminal takes as long to load as the rest of the command.
+    const { createBoard, watch } = await import('./watch.js');
     const board = createBoard(stdout, isTerminal && options.json !== true);
     reports = await watch(async () => {
       const found = await look();
