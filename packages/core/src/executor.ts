@@ -67,6 +67,8 @@ export class Executor {
   #concurrency: number;
   #batch: number;
   #running = 0;
+  /** Strands in the ready queue whose head has failed before. */
+  #tryAgain = 0;
   #stuck = 0;
   #exhausted = 0;
   #halted = 0;
@@ -114,8 +116,9 @@ export class Executor {
     const strand = this.#ready.shift();
     if (strand === null) return null;
     strand.become('running');
+    if (strand.attempt > 0) this.#tryAgain -= 1;
     // A failed turn is tried again with the same events, whatever has queued up behind them since.
-    if (strand.attempt === 0) strand.inFlight = strand.alone ? 1 : Math.min(this.#batch, strand.length);
+    else strand.inFlight = strand.alone ? 1 : Math.min(this.#batch, strand.length);
     strand.attempt += 1;
     this.#running += 1;
     return strand;
@@ -143,6 +146,7 @@ export class Executor {
   putBack(strand: Strand): void {
     this.#endTurn(strand);
     strand.attempt -= 1;
+    if (strand.attempt > 0) this.#tryAgain += 1;
     strand.become('ready');
     this.#ready.push(strand);
   }
@@ -318,6 +322,7 @@ export class Executor {
     for (let strand = this.#backoff.popDue(now); strand !== null; strand = this.#backoff.popDue(now)) {
       strand.become('ready');
       strand.tryAgainAt(NaN);
+      this.#tryAgain += 1;
       this.#ready.push(strand);
     }
     return this.#backoff.nextDueAt;
@@ -354,9 +359,12 @@ export class Executor {
     return this.#settled;
   }
 
-  /** Keys that wait for their turn and could have it now. */
+  /**
+   * Keys that wait for the first turn of their head, and could have it now. Those whose head is tried again don't count:
+   * when many fail, they may fall due faster than they are handled, and whoever waits for them to be gone waits for ever.
+   */
   get ready(): number {
-    return this.#ready.size;
+    return this.#ready.size - this.#tryAgain;
   }
 
   get running(): number {

@@ -26,18 +26,4 @@ export class ReadyQueue {
     this.#size -= 1;
     return strand;
   }
-
-  /** Takes a strand out of its turn. Walks the queue: it is for what happens seldom. */
-  remove(strand: Strand): void {
-    let before: Strand | null = null;
-    for (let at = this.#first; at !== null; before = at, at = at.nextReady) {
-      if (at !== strand) continue;
-      if (before === null) this.#first = strand.nextReady;
-      else before.nextReady = strand.nextReady;
-      if (this.#last === strand) this.#last = before;
-      strand.nextReady = null;
-      this.#size -= 1;
-      return;
-    }
-  }
 }

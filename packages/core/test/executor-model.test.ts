@@ -190,6 +190,7 @@ function compareState(executor: Executor, model: Model): void {
     halted: model.keys.filter(({ halted }) => halted).length,
     settled: model.handled,
   });
+  expect(executor.ready).toBe(model.ready.filter(({ failures }) => failures === 0).length);
   const { watermark, completed } = naiveWatermark(model.settled);
   expect(executor.watermark).toBe(watermark);
   expect(executor.completed()).toEqual(completed);

@@ -29,6 +29,11 @@ const HYSTERESIS = 64;
 const READY = 1_024;
 /** … and at least so many for each turn that may run. */
 const READY_PER_TURN = 4;
+/**
+ * Events that are admitted before the handlers get a turn of the event loop. What they settle at once is gone by then;
+ * without it few keys, or batches, would fill the window before their first event is handled, and grow old there.
+ */
+const ADMITTED_A_TURN = 512;
 /** Milliseconds that handlers get after their signal was aborted. */
 const ABORT_GRACE = 5_000;
 /** Milliseconds of standstill after which a full window is reported. */
@@ -228,10 +233,15 @@ export class Run {
 
   async #read(): Promise<void> {
     const batches = this.stream.read()[Symbol.asyncIterator]();
+    let admitted = 0;
     while (!this.#isEnding()) {
       const next = await batches.next();
       if (next.done === true || this.#isEnding()) return;
       await this.#admit(next.value);
+      admitted += next.value.events.length;
+      if (admitted < ADMITTED_A_TURN) continue;
+      admitted = 0;
+      await turn();
     }
   }
 
@@ -471,4 +481,9 @@ export class Run {
   get stuck(): readonly StuckTurn[] {
     return this.#dispatcher.stuck();
   }
+}
+
+/** A turn of the event loop: all that is resolved by now has gone on. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -17,6 +17,7 @@ import {
   offsetAt,
   pipelineConfig,
   position,
+  STEADY,
   turn,
   until,
 } from './fixtures.js';
@@ -127,6 +128,43 @@ describe('the way of an event', () => {
     await setup.saved(2);
     setup.stream.give([], 9);
     await setup.saved(9);
+    setup.run.stop();
+    await setup.over;
+  });
+});
+
+describe('reading', () => {
+  it('goes on though more keys fail, and fall due again, than can be handled', async () => {
+    const retry = { ...STEADY, attempts: Infinity, maxElapsed: Infinity, initialDelay: 1, maxDelay: 1 };
+    const setup = new Setup(
+      async ({ key }) => {
+        if (key === 'well') return;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        throw failure;
+      },
+      { concurrency: 4, retry },
+    );
+    const ill = Array.from({ length: 1_500 }, (_, i) => event(`ill ${String(i)}`, i + 1));
+    setup.stream.give([...ill, event('well', 1_501)]);
+    await until('the key that is well was handled', () => setup.seen.includes('1501'));
+    setup.run.stop();
+    await setup.over;
+  });
+
+  it.each([1, 3])('waits for what can be handled at once, however few keys: of %i', async (keys) => {
+    let most = 0;
+    const setup: Setup = new Setup(() => {
+      most = Math.max(most, setup.run.executor.unsettled);
+      return Promise.resolve();
+    });
+    const size = 512;
+    for (let batch = 0; batch < 15; batch += 1) {
+      const first = batch * size + 1;
+      setup.stream.give(Array.from({ length: size }, (_, i) => event(`k${String(i % keys)}`, first + i)));
+    }
+    await until('all are handled', () => setup.seen.length === 15 * size);
+    // One batch that is handled, and one that was read meanwhile.
+    expect(most).toBeLessThanOrEqual(2 * size);
     setup.run.stop();
     await setup.over;
   });

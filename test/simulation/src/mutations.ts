@@ -44,7 +44,8 @@ export const mutations: readonly Mutation[] = [
     name: 'a failed event is put at the end of its strand',
     file: 'core/executor.js',
     line: 'strand.tryAgainAt(now + Math.max(delay, notBefore));',
-    becomes: 'strand.tryAgainAt(now + Math.max(delay, notBefore)); strand.push(strand.shift());',
+    becomes:
+      'strand.push(strand.shift()); strand.failed(error, now); strand.tryAgainAt(now + Math.max(delay, notBefore));',
   },
   {
     name: 'a key that runs is ready for another turn',
@@ -123,8 +124,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an owner in doubt goes on',
     file: 'pipeline/dispatcher.js',
-    line: 'while (this.#taking && !this.#options.doubt.inDoubt) {',
-    becomes: 'while (this.#taking) {',
+    line: 'if (this.#options.doubt.inDoubtAt(wall))',
+    becomes: 'if (this.#options.doubt.inDoubtAt(wall) && false)',
   },
   {
     name: 'an owner in doubt goes on with letters',
