@@ -167,6 +167,17 @@ describe('the reader', () => {
     );
   });
 
+  it('gives every text as its bytes say, of whatever length', () => {
+    const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12, unit: 'grapheme' }));
+    fc.assert(
+      fc.property(text, fc.nat(3), (written, behind) => {
+        const bytes = Buffer.from(written, 'utf8');
+        const reader = new ByteReader(Buffer.concat([bytes, Buffer.alloc(behind, 'x')]));
+        expect(reader.text(bytes.length)).toBe(bytes.toString('utf8'));
+      }),
+    );
+  });
+
   it('begins where it is told, and goes on with another buffer', () => {
     const reader = new ByteReader(Buffer.from([9, 9, 0, 7]), 2);
     expect(reader.uint16()).toBe(7);
