@@ -23,7 +23,10 @@ export function startJob<Name extends JobName>(
   settings: Jobs[Name]['settings'],
 ): RunningJob<Name> {
   // 'advanced' passes typed arrays as they are.
-  const child = fork(SCRIPT, [], { serialization: 'advanced', execArgv: [...process.execArgv, '--expose-gc'] });
+  const child = fork(SCRIPT, [], {
+    serialization: 'advanced',
+    execArgv: [...process.execArgv, '--expose-gc'],
+  });
   let onReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
