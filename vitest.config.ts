@@ -66,6 +66,8 @@ export default defineConfig({
             'test/architecture/**/*.test.ts',
           ],
           exclude: [fixtures, ...abandoning],
+          // Some are thousands of cases, and the machine may be busy with servers.
+          testTimeout: 20_000,
         },
       },
       {
@@ -90,6 +92,8 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'integration',
+          isolate: false,
+          restoreMocks: true,
           include: ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
           globalSetup: ['test/kit/src/global-setup.ts'],
           testTimeout: 60_000,
