@@ -1,6 +1,7 @@
 import { BackoffHeap } from './backoff-heap.js';
 import { invariant } from './errors.js';
 import type { OutboxEvent } from './event.js';
+import { LiveStrands } from './live-strands.js';
 import { ParkedStrands, type ParkedStrand } from './parked-strands.js';
 import type { Position, PositionRange } from './position.js';
 import { ReadyQueue } from './ready-queue.js';
@@ -59,7 +60,7 @@ export interface ExecutorCounts {
  */
 export class Executor {
   readonly #options: ExecutorOptions;
-  readonly #strands = new Map<string, Strand>();
+  readonly #strands = new LiveStrands();
   readonly #ready = new ReadyQueue();
   readonly #backoff = new BackoffHeap();
   readonly #watermark: Watermark;
@@ -99,7 +100,7 @@ export class Executor {
     let strand = this.#strands.get(event.key);
     if (strand === undefined) {
       strand = new Strand(event.key);
-      this.#strands.set(event.key, strand);
+      this.#strands.add(strand);
       this.#ready.push(strand);
     }
     strand.push(entry);
@@ -313,7 +314,7 @@ export class Executor {
     );
     const strand = new Strand(key);
     while (parked.length > 0) strand.push(parked.shift());
-    this.#strands.set(key, strand);
+    this.#strands.add(strand);
     this.#ready.push(strand);
   }
 
@@ -404,7 +405,7 @@ export class Executor {
     strand.inFlight = 0;
     strand.become('ready');
     if (strand.length > 0) this.#ready.push(strand);
-    else this.#strands.delete(strand.key);
+    else this.#strands.delete(strand);
   }
 
   #settle(entry: Entry): void {
