@@ -430,7 +430,14 @@ export class Assembler {
   }
 
   #positionsOf(group: Group): TransactionContext {
-    return new TransactionPositions(this.#options.server, group, group.timestamp, this.#prepared.oldest);
+    const { gtid, at, before, timestamp } = group;
+    // Not the group: its rows, as the library decoded them, would be held as long as its events.
+    return new TransactionPositions(
+      this.#options.server,
+      { gtid, at, before },
+      timestamp,
+      this.#prepared.oldest,
+    );
   }
 
   /** For errors: the start of the transaction that is read. */
