@@ -16,10 +16,11 @@ export function draining(benchmark: string, workloads: readonly Workload[]) {
       results.set(workload.name, lanes);
       figures.push(...figuresOf(stage.database.name, workload, lanes), ...compared(stage, workload, results));
     }
-    const { database, rows, offsets } = stage;
+    const { database, offsets } = stage;
+    const most = stage.rows * Math.max(...workloads.map(({ log }) => log.share));
     return {
       benchmark,
-      about: `${database.label}, backlogs of up to ${grouped(rows)} rows; unless it says otherwise 10 rows a transaction, 200 B, 5,000 keys, an async handler that does nothing; offsets: ${offsets.kind}`,
+      about: `${database.label}, backlogs of up to ${grouped(most)} rows; unless it says otherwise 10 rows a transaction, 200 B, 5,000 keys, an async handler that does nothing; offsets: ${offsets.kind}`,
       figures,
     };
   };

@@ -3,6 +3,8 @@ import type { Variant, Workload, WorkloadLog } from './workload.js';
 /** Every workload but this one has one thing about it that is different. */
 const BASE: WorkloadLog = { share: 1, perTransaction: 10, payload: 'text', payloadBytes: 200, keys: 5_000 };
 const HALF: WorkloadLog = { ...BASE, share: 0.5 };
+/** Those that goals are for: long enough that what a process needs to warm up is the smaller part. */
+const LONG: WorkloadLog = { ...BASE, share: 5 };
 
 const ASYNC: Variant = { label: 'async handler', settings: {} };
 
@@ -16,7 +18,7 @@ export const DRAINS: readonly Workload[] = [
   {
     name: 'tens',
     title: '10 rows a transaction',
-    log: BASE,
+    log: LONG,
     variants: [
       ASYNC,
       { label: 'sync handler', settings: { handler: 'plain' } },
@@ -28,7 +30,7 @@ export const DRAINS: readonly Workload[] = [
   {
     name: 'ones',
     title: '1 row a transaction',
-    log: { ...HALF, perTransaction: 1 },
+    log: { ...BASE, share: 2, perTransaction: 1 },
     variants: [ASYNC],
     peers: ['bare', 'server'],
     goals: { bare: 'onesOfBare' },
@@ -36,7 +38,7 @@ export const DRAINS: readonly Workload[] = [
   {
     name: 'thousands',
     title: '1,000 rows a transaction',
-    log: { ...HALF, perTransaction: 1_000 },
+    log: { ...BASE, share: 2, perTransaction: 1_000 },
     variants: [ASYNC],
     peers: ['bare', 'server'],
   },
