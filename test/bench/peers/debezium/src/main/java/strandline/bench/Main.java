@@ -46,17 +46,19 @@ public final class Main {
     endWithStandardInput(handler);
 
     handler.awaitEnough();
-    if (failure.get() == null) {
+    // What goes wrong from here on is the engine being closed in the middle of its work.
+    Throwable broken = failure.get();
+    if (broken == null) {
       engine.close();
     }
     thread.shutdown();
     boolean ended = thread.awaitTermination(END_WITHIN_SECONDS, TimeUnit.SECONDS);
     handler.close();
-    if (failure.get() != null) {
-      failure.get().printStackTrace();
+    if (broken != null) {
+      broken.printStackTrace();
     }
     // Threads of the connector that still wait for something would keep the process.
-    Runtime.getRuntime().halt(failure.get() == null && ended ? 0 : 1);
+    Runtime.getRuntime().halt(broken == null && ended ? 0 : 1);
   }
 
   /** Whoever started this process ends it so, or is gone. */
