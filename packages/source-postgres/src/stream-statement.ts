@@ -43,16 +43,16 @@ export class StreamStatement implements pg.Submittable {
     this.#resolve();
   }
 
-  /** The others that a client passes on say nothing that matters here. */
+  /** The others that a client passes on say nothing that matters here: ReadyForQuery follows. */
   handleCommandComplete(): void {
-    // ReadyForQuery follows.
+    // Nothing to do.
   }
 
   handleRowDescription(): void {
-    // When the server ends a stream it may tell a timeline; the next session reads it anew.
+    // Nothing to do.
   }
 
   handleDataRow(): void {
-    // See above.
+    // Nothing to do.
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Consumption } from '../process/kind.js';
 
 /** Between two looks when there was nothing, in milliseconds. */
@@ -24,6 +25,31 @@ export function poll(takers: readonly (() => Promise<number>)[]): Consumption {
     async stop() {
       isStopped = true;
       await Promise.all(loops);
+    },
+  };
+}
+
+/** So many workers with a connection each; a batch is a transaction, which `take` need not begin or end. */
+export async function pollInTransactions(
+  url: string,
+  workers: number,
+  take: (client: pg.PoolClient) => Promise<number>,
+): Promise<Consumption> {
+  const pool = new pg.Pool({ connectionString: url, max: workers });
+  const taken = async (): Promise<number> => {
+    const client = await pool.connect();
+    await client.query('begin');
+    const rows = await take(client);
+    await client.query('commit');
+    client.release();
+    return rows;
+  };
+  await pool.query('select');
+  const loop = poll(Array.from({ length: workers }, () => taken));
+  return {
+    async stop() {
+      await loop.stop();
+      await pool.end();
     },
   };
 }

@@ -1,9 +1,8 @@
-import pg from 'pg';
 import type { PeerRow } from '../peer.js';
 import type { PeerKind } from '../process/kind.js';
 import { handleBatch } from './batch.js';
 import { onEachRow, withoutTrigger } from './outbox-trigger.js';
-import { poll } from './polling.js';
+import { pollInTransactions } from './polling.js';
 
 const WORKERS = 4;
 const SCHEMA = 'skip_locked_keys';
@@ -42,11 +41,8 @@ const skipLockedWith = (name: string, goal: number | null, { keys, rowsOfAKey }:
   uninstall: async (sql) => {
     await sql.query(`${withoutTrigger('skip_locked_keys_add')}; drop schema if exists ${SCHEMA} cascade`);
   },
-  consume: async ({ url }, handle) => {
-    const pool = new pg.Pool({ connectionString: url, max: WORKERS });
-    const take = async (): Promise<number> => {
-      const client = await pool.connect();
-      await client.query('begin');
+  consume: ({ url }, handle) =>
+    pollInTransactions(url, WORKERS, async (client) => {
       const { rows: locked } = await client.query<{ key: string }>({
         name: 'keys',
         text: `select key from ${SCHEMA}.keys k where exists (select from ${SCHEMA}.queue q where q.key = k.key)
@@ -65,19 +61,8 @@ const skipLockedWith = (name: string, goal: number | null, { keys, rowsOfAKey }:
           where q.key = done.key and q.id = done.id`,
         values: [rows.map(({ key }) => key), rows.map(({ id }) => id)],
       });
-      await client.query('commit');
-      client.release();
       return rows.length;
-    };
-    await pool.query('select');
-    const loop = poll(Array.from({ length: WORKERS }, () => take));
-    return {
-      async stop() {
-        await loop.stop();
-        await pool.end();
-      },
-    };
-  },
+    }),
 });
 
 export const skipLockedKeys = skipLockedWith('SKIP LOCKED pool with key lock', 5, {

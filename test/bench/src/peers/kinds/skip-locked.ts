@@ -1,9 +1,8 @@
-import pg from 'pg';
 import type { PeerRow } from '../peer.js';
 import type { PeerKind } from '../process/kind.js';
 import { handleBatch } from './batch.js';
 import { onEachRow, withoutTrigger } from './outbox-trigger.js';
-import { poll } from './polling.js';
+import { pollInTransactions } from './polling.js';
 
 const WORKERS = 4;
 const BATCH = 100;
@@ -30,11 +29,8 @@ export const skipLocked: PeerKind = {
   uninstall: async (sql) => {
     await sql.query(`${withoutTrigger('skip_locked_add')}; drop schema if exists ${SCHEMA} cascade`);
   },
-  consume: async ({ url }, handle) => {
-    const pool = new pg.Pool({ connectionString: url, max: WORKERS });
-    const take = async (): Promise<number> => {
-      const client = await pool.connect();
-      await client.query('begin');
+  consume: ({ url }, handle) =>
+    pollInTransactions(url, WORKERS, async (client) => {
       const { rows } = await client.query<PeerRow>({
         name: 'next',
         text: `with next as (
@@ -43,17 +39,6 @@ export const skipLocked: PeerKind = {
           select id::text, key, payload from taken order by taken.id`,
       });
       await handleBatch(rows, handle);
-      await client.query('commit');
-      client.release();
       return rows.length;
-    };
-    await pool.query('select');
-    const loop = poll(Array.from({ length: WORKERS }, () => take));
-    return {
-      async stop() {
-        await loop.stop();
-        await pool.end();
-      },
-    };
-  },
+    }),
 };
