@@ -10,6 +10,7 @@ export class ScriptedPipeline implements Pipeline {
   readonly offsets!: OffsetStore;
   readonly offset!: Pipeline['offset'];
   readonly bookmarks!: Pipeline['bookmarks'];
+  readonly handlerParts: Pipeline['handlerParts'] = [];
   readonly finished: Promise<void>;
   state: PipelineStatus['state'] = 'idle';
   readonly #finished: PromiseWithResolvers;
@@ -18,7 +19,7 @@ export class ScriptedPipeline implements Pipeline {
   /** @param parts the supervision of pipelines needs none of them */
   constructor(
     name: string,
-    parts: Partial<Pick<Pipeline, 'source' | 'offsets' | 'offset' | 'bookmarks'>> = {},
+    parts: Partial<Pick<Pipeline, 'source' | 'offsets' | 'offset' | 'bookmarks' | 'handlerParts'>> = {},
   ) {
     this.name = name;
     Object.assign(this, parts);

@@ -34,6 +34,7 @@ export { Executor, type ExecutorCounts, type ExecutorOptions, type FailureDecisi
 export type { Finding } from './finding.js';
 export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
 export type { HandlerContext } from './handler-context.js';
+export type { HandlerDiagnosisRequest, HandlerParts } from './handler-parts.js';
 export type { Logger } from './logger.js';
 export type { InstanceRegister, InstanceReport } from './instances.js';
 export type { LogReader, LogReaderRequest, LogStart, LogState } from './log-reader.js';

@@ -2,6 +2,7 @@ import {
   type DeadLetterStore,
   describeConfigIssues,
   type HandlerContext,
+  type HandlerParts,
   type LetterLimits,
   type Logger,
   type OffsetStore,
@@ -136,6 +137,8 @@ export interface PipelineConfig {
   readonly batch: { readonly max: number } | undefined;
   readonly handle: Handler | BatchHandler;
   readonly handlers: Readonly<Record<string, Handler | BatchHandler>>;
+  /** What the handlers bring along, each handler once. */
+  readonly handlerParts: readonly HandlerParts[];
   readonly onReplayStart: ((start: ReplayStart) => unknown) | undefined;
 }
 
@@ -260,7 +263,16 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
   // Called as a method of the user's object: `this` works in it.
   const handle = options.handle.bind(options) as Handler;
   const onReplayStart = options.onReplayStart?.bind(options);
-  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle, onReplayStart });
+  const handlerParts = handlerPartsOf([options.handle, ...Object.values(options.handlers ?? {})]);
+  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle, handlerParts, onReplayStart });
+}
+
+/** Bound functions have lost their properties: so what was given is asked. */
+function handlerPartsOf(given: readonly unknown[]): readonly HandlerParts[] {
+  return [...new Set(given)].filter(
+    (handler): handler is HandlerParts =>
+      typeof handler === 'function' && ('diagnose' in handler || 'close' in handler),
+  );
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

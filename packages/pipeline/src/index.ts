@@ -1,6 +1,7 @@
 export type { HandlerContext } from '@strandline/core';
 export type { BatchHandler, BatchPipelineOptions, Handler, PipelineOptions, ReplayStart } from './config.js';
 export type { LetterPage, PipelineDesk } from './letters/desk.js';
+export { env } from './environment.js';
 export { PipelineError, type PipelineErrorCode } from './errors.js';
 export { readInstanceDetails, type InstanceDetails } from './report/instance-details.js';
 export type { BookmarkDesk, BookmarkView } from './operator/bookmark-desk.js';

@@ -2,6 +2,7 @@ import {
   OwnershipLostError,
   StrandlineError,
   type Bookmark,
+  type HandlerParts,
   type Logger,
   type OffsetStore,
   type OutboxEvent,
@@ -40,6 +41,8 @@ export interface Pipeline extends AsyncDisposable {
   /** What it reads, and where it saves its offset, for whoever looks at it from outside. `stop` closes the latter. */
   readonly source: Source;
   readonly offsets: OffsetStore;
+  /** What its handlers bring along, such as a look at what they need. */
+  readonly handlerParts: readonly HandlerParts[];
   /**
    * Resolves when events are being handed out, or when another process owns the pipeline and this one stands
    * by. Rejects with a StrandlineError when the pipeline can't start.
@@ -155,6 +158,10 @@ class RunningPipeline implements Pipeline {
     return this.#config.offsets;
   }
 
+  get handlerParts(): readonly HandlerParts[] {
+    return this.#config.handlerParts;
+  }
+
   get finished(): Promise<void> {
     return this.#end.promise;
   }
@@ -243,8 +250,9 @@ class RunningPipeline implements Pipeline {
   }
 
   async #closeStores(): Promise<void> {
-    const { offsets, deadLetters } = this.#config;
+    const { offsets, deadLetters, handlerParts } = this.#config;
     await this.#replays.close();
+    for (const part of handlerParts) await part.close?.();
     await offsets.close();
     await this.deadLetters?.close();
     await deadLetters?.close();

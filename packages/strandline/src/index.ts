@@ -30,6 +30,7 @@ export { fileOffsets, memoryOffsets } from '@strandline/offsets-local';
 export { redisOffsets } from '@strandline/offsets-redis';
 export {
   definePipeline,
+  env,
   PipelineError,
   type BatchHandler,
   type BatchPipelineOptions,
