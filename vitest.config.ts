@@ -6,6 +6,7 @@ const source = (path: string): string => fileURLToPath(new URL(`${path}/src/inde
 
 /** Tests run on the sources; what is started as a process of its own (CLI, demo) is the build. */
 const alias = {
+  '@strandline/admin': source('packages/admin'),
   '@strandline/cli': source('packages/cli'),
   '@strandline/core': source('packages/core'),
   '@strandline/dead-letters': source('packages/dead-letters'),

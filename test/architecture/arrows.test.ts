@@ -20,7 +20,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
-  cli: ['@strandline/core', '@strandline/pipeline'],
+  admin: ['@strandline/core', '@strandline/pipeline'],
+  cli: ['@strandline/admin', '@strandline/core', '@strandline/pipeline'],
   strandline: [
     '@strandline/cli',
     '@strandline/core',

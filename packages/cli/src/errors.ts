@@ -18,8 +18,10 @@ export type CliErrorCode =
   | 'CLI_CANCELLED'
   /** There is no letter by that number or of that key, or no bookmark by that name. */
   | 'CLI_NOTHING_FOUND'
-  /** A file to import can't be read. */
-  | 'CLI_FILE';
+  /** A file that was named can't be read. */
+  | 'CLI_FILE'
+  /** The process that was asked does not answer. */
+  | 'CLI_NO_ANSWER';
 
 export class CliError extends StrandlineError<CliErrorCode> {
   override readonly name = 'CliError';

@@ -12,3 +12,11 @@ export const exitCodes = Object.freeze({
   /** A replay was interrupted, and saved how far it came: the same command goes on. */
   interrupted: 3,
 });
+
+export const exitCodesHelp = `
+Exit codes:
+  0    every pipeline stopped cleanly
+  1    a pipeline could not start, or had to stop: see the message
+  2    wrong arguments, or a wrong config: a restart does not help
+  130  ended at once by a second Ctrl-C while draining; 143 by a second SIGTERM
+`;

@@ -10,12 +10,21 @@ export const configNames = [
   'strandline.config.mjs',
 ] as const;
 
-/** The absolute path of the config file; throws `CLI_CONFIG_MISSING`. */
-export function findConfig(given: string | undefined, directory: string): string {
+/**
+ * The absolute path of the config file: the one that is named, that of `STRANDLINE_CONFIG`, or one of the directory.
+ * Throws `CLI_CONFIG_MISSING`.
+ */
+export function findConfig(named: string | undefined, directory: string): string {
+  const variable = process.env['STRANDLINE_CONFIG'];
+  const given = named ?? (variable === '' ? undefined : variable);
   if (given !== undefined) {
     const file = path.resolve(directory, given);
     if (isFile(file)) return file;
-    throw cliError('CLI_CONFIG_MISSING', `There is no file ${file}.`, 'Correct the path after --config.');
+    throw cliError(
+      'CLI_CONFIG_MISSING',
+      `There is no file ${file}.`,
+      'Correct the path after --config, or in STRANDLINE_CONFIG.',
+    );
   }
   const found = configNames.map((name) => path.join(directory, name)).find(isFile);
   if (found !== undefined) return found;

@@ -1,0 +1,57 @@
+import type { PipelineStatus } from '@strandline/pipeline';
+import { afterEach, expect, test, vi } from 'vitest';
+import { AdminServer, parseAddress } from '../src/index.js';
+import { looked } from './looked.js';
+
+const servers: AdminServer[] = [];
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function serving(status: () => PipelineStatus, stalledAfter?: number): Promise<string> {
+  const server = new AdminServer({
+    ...{ pipelines: [{ name: 'orders', status }], address: parseAddress('0') },
+    ...(stalledAfter === undefined ? {} : { stalledAfter }),
+  });
+  servers.push(server);
+  return server.start();
+}
+
+async function ask(url: string): Promise<[number, unknown]> {
+  const response = await fetch(url);
+  return [response.status, await response.json()];
+}
+
+test('says that it lives while nothing is ready, and when all is', async () => {
+  let status = looked({ state: 'starting' });
+  const url = await serving(() => status);
+  expect(await ask(`${url}/livez`)).toEqual([200, { status: 'ok' }]);
+  expect(await ask(`${url}/readyz`)).toMatchObject([503, { pipelines: [{ reasons: ['it is starting'] }] }]);
+  status = looked();
+  expect(await ask(`${url}/readyz`)).toMatchObject([
+    200,
+    { status: 'ok', pipelines: [{ pipeline: 'orders' }] },
+  ]);
+  expect(await ask(`${url}/healthz`)).toMatchObject([200, { status: 'ok' }]);
+});
+
+test('a pipeline that stands still with work is ready, and not healthy', async () => {
+  const url = await serving(() => looked({ unsettled: 1, halted: 1 }), 1);
+  await vi.waitFor(async () => {
+    expect(await ask(`${url}/healthz`)).toMatchObject([503, { status: 'failing' }]);
+  }, 10_000);
+  expect(await ask(`${url}/readyz`)).toMatchObject([200, { status: 'ok' }]);
+});
+
+test('an address that is taken is told with a remedy, and stopping is for any time', async () => {
+  const url = await serving(() => looked());
+  const second = new AdminServer({ pipelines: [], address: parseAddress(new URL(url).port) });
+  await expect(second.start()).rejects.toMatchObject({ code: 'ADMIN_LISTEN' });
+  await second.stop();
+  const [first] = servers;
+  await first?.stop();
+  await first?.stop();
+  await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
