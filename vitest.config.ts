@@ -28,15 +28,7 @@ const fixtures = 'test/kit/test/*fixture*.test.ts';
 const abandoning = ['packages/pipeline/test/letters-order.test.ts'];
 
 /** Of these each takes minutes: begun last, they would be waited for alone. */
-const LONG = [
-  'chaos',
-  'simulation',
-  'mysql-positions',
-  'few-duplicates',
-  'completeness',
-  'offsets-cli',
-  'mysql-history',
-];
+const LONG = ['chaos', 'simulation', 'mysql-positions', 'few-duplicates', 'completeness', 'mysql-history'];
 
 class LongOnesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -4,12 +4,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { deadLetterDesk } from 'strandline';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type Answered } from './strandline-command.js';
 
 /** In the errors of the handler and in connection strings, and in no answer. */
 const PASSWORD = 'hunter2-and-more';
 const PAYLOAD = 'the-payload-of-4711';
-/** A dozen processes are started one after the other, on a machine that may have two busy cores. */
+/** Processes are started one after the other, on a machine that may have two busy cores. */
 const PATIENCE = 180_000;
 
 interface Answer {
@@ -83,11 +83,10 @@ class Shop implements AsyncDisposable {
     expect(this.handled(key)).toEqual(expected);
   }
 
-  async asks(...args: string[]): Promise<StrandlineCommand & { readonly code: number | null }> {
-    const command = this.folder.start(['dead-letters', ...args]);
-    const code = await command.exitCode();
-    this.answers += command.stdout + command.stderr;
-    return Object.assign(command, { code });
+  async asks(...args: string[]): Promise<Answered> {
+    const answer = await this.folder.ask(['dead-letters', ...args]);
+    this.answers += answer.stdout + answer.stderr;
+    return answer;
   }
 
   async tells(...args: string[]): Promise<Answer> {

@@ -1,9 +1,9 @@
 import { testOutbox, waitUntil, type TestOutbox } from '@strandline/test-kit';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type Answered, type StrandlineCommand } from './strandline-command.js';
 
-/** A dozen processes are started one after the other, on a machine that may have two busy cores. */
+/** Processes are started one after the other, on a machine that may have two busy cores. */
 const PATIENCE = 180_000;
 
 interface Move {
@@ -67,10 +67,8 @@ class Shop implements AsyncDisposable {
     expect(this.handled).toBe(keys);
   }
 
-  async asks(...args: string[]): Promise<StrandlineCommand & { readonly code: number | null }> {
-    const command = this.folder.start(args);
-    const code = await command.exitCode();
-    return Object.assign(command, { code });
+  asks(...args: string[]): Promise<Answered> {
+    return this.folder.ask(args);
   }
 
   async tells<T>(...args: string[]): Promise<T> {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { testOutbox, testRedis, waitUntil, type TestOutbox, type TestRedis } from '@strandline/test-kit';
 import { describe, expect, test } from 'vitest';
-import { CommandFolder, CONFIG, type StrandlineCommand } from './strandline-command.js';
+import { CommandFolder, CONFIG, type Answered } from './strandline-command.js';
 
-/** A dozen processes are started one after the other, on a machine that may have two busy cores. */
+/** Processes are started one after the other, on a machine that may have two busy cores. */
 const PATIENCE = 180_000;
 const SECRET = 'the-payload-of-4711';
 
@@ -89,11 +89,8 @@ describe.each(['postgres', 'mysql'] as const)('strandline status on %s', (kind) 
       await using folder = new CommandFolder();
       writeFileSync(folder.file(CONFIG), config(outbox, redis));
       writeFileSync(folder.file('hold'), '');
-      const asks = async (...args: string[]): Promise<StrandlineCommand & { code: number | null }> => {
-        const command = folder.start(['status', ...args]);
-        return Object.assign(command, { code: await command.exitCode() });
-      };
-      const tells = async (...args: string[]): Promise<Report & { code: number | null }> => {
+      const asks = (...args: string[]): Promise<Answered> => folder.ask(['status', ...args]);
+      const tells = async (...args: string[]): Promise<Report & { code: number }> => {
         const { code, stdout, stderr } = await asks('--json', ...args);
         expect(stderr).toBe('');
         const [report] = (JSON.parse(stdout) as { readonly pipelines: readonly Report[] }).pipelines;

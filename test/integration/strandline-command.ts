@@ -1,8 +1,9 @@
+import { main } from '@strandline/cli';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
@@ -23,6 +24,13 @@ export interface CommandOptions {
   readonly program?: readonly [string, ...string[]];
 }
 
+/** What a command that has ended has said. */
+export interface Answered {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /**
  * A folder inside the repository, where a config imports `strandline` as in a project that installed it. At the end
  * what was started there is killed.
@@ -30,6 +38,7 @@ export interface CommandOptions {
 export class CommandFolder implements AsyncDisposable {
   readonly started: StrandlineCommand[] = [];
   readonly #path: string;
+  #asked = 0;
 
   constructor() {
     const parent = path.join(root, '.cache');
@@ -45,6 +54,38 @@ export class CommandFolder implements AsyncDisposable {
     const command = new StrandlineCommand(this.#path, args, options);
     this.started.push(command);
     return command;
+  }
+
+  /**
+   * What the command answers, without a process of its own: to start one takes a second of a busy machine. For commands
+   * that end by themselves, since signals are the process's.
+   */
+  async ask(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    const answer = { code: 0, stdout: '', stderr: '' };
+    const into = (name: 'stdout' | 'stderr') => ({
+      write: (text: string, done?: () => void): void => {
+        answer[name] += text;
+        done?.();
+      },
+    });
+    // A module is loaded once a process, and a pipeline is closed with the command that has used it.
+    this.#asked += 1;
+    const config = this.file(`asked-${String(this.#asked)}-${CONFIG}`);
+    copyFileSync(this.file(CONFIG), config);
+    const before = { directory: process.cwd(), env: { ...process.env } };
+    try {
+      process.chdir(this.#path);
+      Object.assign(process.env, { LOG_LEVEL: '', ...env, STRANDLINE_CONFIG: config });
+      answer.code = await main(args, {
+        stdin: Readable.from([]),
+        stdout: into('stdout'),
+        stderr: into('stderr'),
+      });
+    } finally {
+      process.chdir(before.directory);
+      process.env = before.env;
+    }
+    return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
