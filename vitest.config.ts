@@ -17,6 +17,7 @@ const alias = {
   '@strandline/source-kit': source('packages/source-kit'),
   '@strandline/source-mysql': source('packages/source-mysql'),
   '@strandline/source-postgres': source('packages/source-postgres'),
+  '@strandline/webhook': source('packages/webhook'),
   '@strandline/test-kit': source('test/kit'),
   strandline: source('packages/strandline'),
 };

@@ -17,6 +17,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'source-postgres': ['@strandline/core', '@strandline/source-kit'],
   'dead-letters': ['@strandline/core'],
   inbox: ['@strandline/core'],
+  webhook: ['@strandline/core'],
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
@@ -33,6 +34,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@strandline/source-kit',
     '@strandline/source-mysql',
     '@strandline/source-postgres',
+    '@strandline/webhook',
   ],
   demo: ['@strandline/servers', 'strandline'],
 };

@@ -27,4 +27,8 @@ export {
 } from './mysql/servers-of-run.js';
 export { startReplica, type MysqlReplica } from './mysql/replica.js';
 export { prepareMariadb, startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
+export { buildGoProgram } from './tools/go.js';
+export { pythonTool } from './tools/python.js';
+export { startTool, type RunningTool } from './tools/running-tool.js';
+export type { Tool } from './tools/tool.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';

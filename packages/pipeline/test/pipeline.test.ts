@@ -36,7 +36,11 @@ interface Made {
   readonly kept: ReturnType<typeof keptLog>;
 }
 
-function make(openings: Opening[], handle: PipelineOptions['handle'] = () => undefined): Made {
+function make(
+  openings: Opening[],
+  handle: PipelineOptions['handle'] = () => undefined,
+  handlers: NonNullable<PipelineOptions['handlers']> = {},
+): Made {
   const source = new ScriptedSource(...openings);
   const store = new FakeStore();
   const kept = keptLog();
@@ -48,6 +52,7 @@ function make(openings: Opening[], handle: PipelineOptions['handle'] = () => und
     commitInterval: 1,
     log: kept.log,
     handle,
+    handlers,
   });
   return { pipeline, source, store, kept };
 }
@@ -237,5 +242,56 @@ describe('a run that ends', () => {
     await pipeline.start();
     first.fail(new OwnershipLostError('Another one reads the slot.'));
     await expect(pipeline.finished).rejects.toBe(failure);
+  });
+});
+
+describe('what a handler brings along', () => {
+  /** A handler that is busy until its gate opens, and says what happened when. */
+  function closable() {
+    const story: string[] = [];
+    const slow = gate();
+    const handle = async (): Promise<void> => {
+      story.push('started');
+      await slow.promise;
+      story.push('ended');
+    };
+    const close = (): Promise<void> => {
+      story.push('closed');
+      return Promise.resolve();
+    };
+    return { handle: Object.assign(handle, { close }), slow, story };
+  }
+
+  it.each<[string, (pipeline: Pipeline, stream: ScriptedStream) => void]>([
+    ['it is stopped, many times at once', (pipeline) => void Promise.all([pipeline.stop(), pipeline.stop()])],
+    [
+      'it fails',
+      (_, stream) => {
+        stream.fail(failure);
+      },
+    ],
+  ])('is closed once, after its last call has ended, when %s', async (_, end) => {
+    const stream = new ScriptedStream(offsetAt(0));
+    const { handle, slow, story } = closable();
+    // The same one by another name is not another one.
+    const { pipeline } = make([opens(stream)], handle, { again: handle });
+    await pipeline.start();
+    const ended = pipeline.finished.catch(() => undefined);
+    stream.give([event('a', 1)], 2);
+    await until('it runs', () => story.length === 1);
+    end(pipeline, stream);
+    await turn();
+    expect(story).toEqual(['started']);
+    slow.open();
+    await ended;
+    expect(story).toEqual(['started', 'ended', 'closed']);
+  });
+
+  it('is closed when the pipeline never started', async () => {
+    const { handle, story } = closable();
+    const { pipeline } = make([], handle);
+    await pipeline.stop();
+    await pipeline.finished;
+    expect(story).toEqual(['closed']);
   });
 });

@@ -62,3 +62,15 @@ export {
   type PostgresOptions,
   type RetentionOptions,
 } from '@strandline/source-postgres';
+export {
+  webhook,
+  webhookBatch,
+  WebhookError,
+  WebhookRefusedError,
+  type BatchWebhookHandler,
+  type BatchWebhookOptions,
+  type WebhookErrorCode,
+  type WebhookHandler,
+  type WebhookOptions,
+  type WebhookTlsOptions,
+} from '@strandline/webhook';

@@ -41,18 +41,26 @@ export class UnpackedPackages {
  * Downloads and unpacks packages, or finds them unpacked. Throws with the reason where that can't be done.
  *
  * @param suite of the machine's Debian mirror, as in `unstable`; the machine's own by default.
+ * @param sources Of the source packages whose names fit, all that is depended on is unpacked too: some packages only name
+ *   the version that is meant.
  */
 export async function unpackDebianPackages(
   packages: readonly string[],
   suite?: string,
+  sources?: RegExp,
 ): Promise<UnpackedPackages> {
   const release = suite === undefined ? await distribution() : `debian-${suite}-${process.arch}`;
   const home = await makeCacheDirectory('debian', release);
   const root = path.join(home, packages.join('+'));
   await exclusively(`${root}.lock`, async () => {
-    if (!(await exists(root))) await unpackInto(root, home, packages, suite);
+    if (!(await exists(root))) await unpackInto(root, home, { packages, sources }, suite);
   });
   return inspect(root);
+}
+
+interface Wanted {
+  readonly packages: readonly string[];
+  readonly sources: RegExp | undefined;
 }
 
 async function requireTools(): Promise<void> {
@@ -66,7 +74,7 @@ async function requireTools(): Promise<void> {
 async function unpackInto(
   root: string,
   home: string,
-  packages: readonly string[],
+  wanted: Wanted,
   suite: string | undefined,
 ): Promise<void> {
   await requireTools();
@@ -77,7 +85,7 @@ async function unpackInto(
     await mkdir(archives, { recursive: true });
     const source = suite === undefined ? undefined : await ownMirrorWith(suite);
     const apt = new Apt(await makeCacheDirectory('apt', path.basename(home)), source);
-    await exclusively(path.join(home, 'apt.lock'), () => download(apt, packages, archives));
+    await exclusively(path.join(home, 'apt.lock'), () => download(apt, wanted, archives));
     for (const archive of await readdir(archives)) {
       await runProgram(
         { file: 'dpkg-deb', args: ['--extract', path.join(archives, archive), unpacked] },
@@ -91,14 +99,14 @@ async function unpackInto(
   }
 }
 
-async function download(apt: Apt, packages: readonly string[], into: string): Promise<void> {
+async function download(apt: Apt, wanted: Wanted, into: string): Promise<void> {
   await apt.update();
   try {
-    await apt.download(await neededFor(apt, packages), into);
+    await apt.download(await neededFor(apt, wanted), into);
   } catch {
     // The mirror may have moved on since the lists were fetched.
     await apt.update({ force: true });
-    await apt.download(await neededFor(apt, packages), into);
+    await apt.download(await neededFor(apt, wanted), into);
   }
 }
 
@@ -106,7 +114,7 @@ async function download(apt: Apt, packages: readonly string[], into: string): Pr
  * Of all that the packages depend on: what comes from the same sources, and libraries. The rest serves their
  * installation (user accounts, init scripts, the Perl of their hooks), which does not take place.
  */
-async function neededFor(apt: Apt, packages: readonly string[]): Promise<string[]> {
+async function neededFor(apt: Apt, { packages, sources: more }: Wanted): Promise<string[]> {
   const closure = await apt.closure(packages);
   const descriptions = await apt.describe(closure.map(({ name, version }) => `${name}=${version}`));
   const sourceOf = (fields: Map<string, string>): string =>
@@ -114,8 +122,12 @@ async function neededFor(apt: Apt, packages: readonly string[]): Promise<string[
   const sources = new Set(
     descriptions.filter((fields) => packages.includes(fields.get('Package') ?? '')).map(sourceOf),
   );
+  const isNeeded = (fields: Map<string, string>): boolean =>
+    sources.has(sourceOf(fields)) ||
+    more?.test(sourceOf(fields)) === true ||
+    /(^|\/)libs$/.test(fields.get('Section') ?? '');
   return descriptions
-    .filter((fields) => sources.has(sourceOf(fields)) || /(^|\/)libs$/.test(fields.get('Section') ?? ''))
+    .filter(isNeeded)
     .map((fields) => `${String(fields.get('Package'))}=${String(fields.get('Version'))}`);
 }
 

@@ -4,11 +4,24 @@ import { commandAs, type Identity, type Program } from './unprivileged.js';
 
 const execute = promisify(execFile);
 
-/** Runs a short-lived program to its end and gives what it printed; what it complained is in the error. */
-export async function runProgram(program: Program, cwd: string, identity?: Identity): Promise<string> {
+/**
+ * Runs a short-lived program to its end and gives what it printed; what it complained is in the error.
+ *
+ * @param env beside the variables of this process
+ */
+export async function runProgram(
+  program: Program,
+  cwd: string,
+  identity?: Identity,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { file, args, ...how } =
     identity === undefined ? { ...program, cwd } : commandAs(identity, program, cwd);
-  const { stdout } = await execute(file, [...args], { ...how, maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await execute(file, [...args], {
+    ...how,
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  });
   return stdout;
 }
 

@@ -81,8 +81,9 @@ function start(): void {
   report({ type: 'started', pid: child.pid });
 }
 
-function launch({ file, args, ...how }: Command): ChildProcess {
-  return spawn(file, [...args], { ...how, stdio: ['ignore', log, log], detached: true });
+function launch({ file, args, env, ...how }: Command): ChildProcess {
+  const variables = { ...process.env, ...env };
+  return spawn(file, [...args], { ...how, env: variables, stdio: ['ignore', log, log], detached: true });
 }
 
 function outcome(child: ChildProcess): Promise<string> {

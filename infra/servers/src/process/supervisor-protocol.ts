@@ -5,6 +5,8 @@ export interface Command {
   readonly cwd: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** Variables beside those of the process that uses the server. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What the supervisor is told once, as its first argument. */
