@@ -252,7 +252,14 @@ class RunningPipeline implements Pipeline {
   async #closeStores(): Promise<void> {
     const { offsets, deadLetters, handlerParts } = this.#config;
     await this.#replays.close();
-    for (const part of handlerParts) await part.close?.();
+    for (const part of handlerParts) {
+      try {
+        await part.close?.();
+      } catch (error) {
+        // It is the user's, and what comes after it must be closed all the same.
+        this.#log.warn({ err: errorFields(error) }, 'a handler has not closed well');
+      }
+    }
     await offsets.close();
     await this.deadLetters?.close();
     await deadLetters?.close();
