@@ -20,7 +20,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
-  cli: ['@strandline/core', '@strandline/pipeline'],
+  setup: ['@strandline/core', '@strandline/source-kit'],
+  cli: ['@strandline/core', '@strandline/pipeline', '@strandline/setup'],
   strandline: [
     '@strandline/cli',
     '@strandline/core',

@@ -19,7 +19,11 @@ export type CliErrorCode =
   /** There is no letter by that number or of that key, or no bookmark by that name. */
   | 'CLI_NOTHING_FOUND'
   /** A file to import can't be read. */
-  | 'CLI_FILE';
+  | 'CLI_FILE'
+  /** `init` can't tell it by itself, no flag says it, and there is no terminal to ask on. */
+  | 'CLI_INIT_MISSING'
+  /** A file that `init` reads or writes: it can't, or the file says something else. */
+  | 'CLI_INIT_FILE';
 
 export class CliError extends StrandlineError<CliErrorCode> {
   override readonly name = 'CliError';

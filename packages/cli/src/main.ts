@@ -6,6 +6,7 @@ import { addDeadLetters } from './dead-letters/command.js';
 import { addDoctor } from './doctor/command.js';
 import { exitCodes } from './exit-codes.js';
 import { configNames } from './find-config.js';
+import { addInit } from './init/command.js';
 import { defaultLevel, parseLevel, type LogLevel } from './log.js';
 import { addOffsets } from './offsets/command.js';
 import { addStatus } from './status/command.js';
@@ -61,6 +62,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
     .showHelpAfterError('(strandline --help prints the usage)')
     .addHelpText('after', EXIT_CODES);
 
+  addInit(program, streams, ended);
   program
     .command('run')
     .description('run the pipelines of a config until SIGTERM or Ctrl-C')
