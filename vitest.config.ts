@@ -14,6 +14,7 @@ const alias = {
   '@strandline/offsets-local': source('packages/offsets-local'),
   '@strandline/offsets-redis': source('packages/offsets-redis'),
   '@strandline/pipeline': source('packages/pipeline'),
+  '@strandline/setup': source('packages/setup'),
   '@strandline/source-kit': source('packages/source-kit'),
   '@strandline/source-mysql': source('packages/source-mysql'),
   '@strandline/source-postgres': source('packages/source-postgres'),

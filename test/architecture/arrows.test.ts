@@ -22,7 +22,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
   admin: ['@strandline/core', '@strandline/pipeline'],
-  cli: ['@strandline/admin', '@strandline/core', '@strandline/pipeline'],
+  setup: ['@strandline/core', '@strandline/source-kit'],
+  cli: ['@strandline/admin', '@strandline/core', '@strandline/pipeline', '@strandline/setup'],
   strandline: [
     '@strandline/cli',
     '@strandline/core',

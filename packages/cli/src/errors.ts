@@ -21,7 +21,11 @@ export type CliErrorCode =
   /** A file that was named can't be read. */
   | 'CLI_FILE'
   /** The process that was asked does not answer. */
-  | 'CLI_NO_ANSWER';
+  | 'CLI_NO_ANSWER'
+  /** `init` can't tell it by itself, no flag says it, and there is no terminal to ask on. */
+  | 'CLI_INIT_MISSING'
+  /** A file that `init` reads or writes: it can't, or the file says something else. */
+  | 'CLI_INIT_FILE';
 
 export class CliError extends StrandlineError<CliErrorCode> {
   override readonly name = 'CliError';

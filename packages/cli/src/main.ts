@@ -6,6 +6,7 @@ import { addDoctor } from './doctor/command.js';
 import { readDotenv } from './dotenv.js';
 import { exitCodes, exitCodesHelp } from './exit-codes.js';
 import { addHealth } from './health/command.js';
+import { addInit } from './init/command.js';
 import { addOffsets } from './offsets/command.js';
 import { addStatus } from './status/command.js';
 import { addReplay } from './replay/command.js';
@@ -51,6 +52,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
     })
     .addHelpText('after', exitCodesHelp);
 
+  addInit(program, streams, ended);
   addRun(program, ended);
   addHealth(program, streams, ended);
   addStatus(program, streams, ended);

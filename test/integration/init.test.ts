@@ -1,0 +1,348 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { main } from '@strandline/cli';
+import { testDatabase, testMysqlDatabase, waitUntil, type DatabaseKind } from '@strandline/test-kit';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../packages/cli/src/load-config.js';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command in this process, without a terminal. */
+async function strandline(...args: string[]): Promise<Run> {
+  const written = { stdout: '', stderr: '' };
+  const output = (name: 'stdout' | 'stderr') => ({
+    write(text: string, done?: (error?: Error | null) => void) {
+      written[name] += text;
+      done?.();
+    },
+  });
+  const code = await main(args, {
+    stdin: Readable.from([]),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+  });
+  return { code, ...written };
+}
+
+/** The working directory of one test, away from the repository: no package.json, no tsconfig. */
+class Folder implements Disposable {
+  readonly #path = mkdtempSync(path.join(tmpdir(), 'strandline-init-'));
+  readonly #before = process.cwd();
+
+  constructor() {
+    process.chdir(this.#path);
+  }
+
+  read(name: string): string {
+    return readFileSync(path.join(this.#path, name), 'utf8');
+  }
+
+  get texts(): string[] {
+    return readdirSync(this.#path, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('.env'))
+      .map(({ name }) => this.read(name));
+  }
+
+  [Symbol.dispose](): void {
+    process.chdir(this.#before);
+    rmSync(this.#path, { recursive: true });
+  }
+}
+
+/** A database without anything of ours, and a user's name that goes with it. */
+interface Shop extends AsyncDisposable {
+  readonly url: string;
+  readonly name: string;
+  readonly role: string;
+  run(sql: string): Promise<void>;
+  /** Who is connected as that user. */
+  sessionsOfRole(): Promise<number>;
+}
+
+async function shop(kind: DatabaseKind): Promise<Shop> {
+  if (kind === 'postgres') {
+    const db = await testDatabase();
+    const role = `${db.name}_r`;
+    return {
+      ...{ url: db.url, name: db.name, role },
+      async run(sql) {
+        await db.pool.query(sql);
+      },
+      async sessionsOfRole() {
+        const { rows } = await db.pool.query('select from pg_stat_activity where usename = $1', [role]);
+        return rows.length;
+      },
+      async [Symbol.asyncDispose]() {
+        const { rows } = await db.pool.query('select from pg_roles where rolname = $1', [role]);
+        if (rows.length > 0) await db.pool.query(`drop owned by ${role} cascade; drop role ${role}`);
+        await db[Symbol.asyncDispose]();
+      },
+    };
+  }
+  const db = await testMysqlDatabase(kind);
+  const role = `r_${db.name}`;
+  return {
+    ...{ url: db.url, name: db.name, role },
+    async run(sql) {
+      await db.pool.query(sql);
+    },
+    async sessionsOfRole() {
+      const [rows] = await db.pool.query('select id from information_schema.processlist where user = ?', [
+        role,
+      ]);
+      return (rows as unknown[]).length;
+    },
+    async [Symbol.asyncDispose]() {
+      await db.pool.query(`drop user if exists ${role}`);
+      await db[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A table that somebody else has designed, and two inserts for each key, in turn. */
+interface Foreign {
+  readonly table: string;
+  readonly inserts: readonly string[];
+  readonly keys: readonly string[];
+  readonly type: string;
+}
+
+function foreignTable(layout: 'Debezium' | 'Rails' | 'camelCase', kind: DatabaseKind): Foreign {
+  const isPostgres = kind === 'postgres';
+  const document = isPostgres ? 'jsonb' : 'json';
+  const text = isPostgres ? 'text' : 'varchar(100)';
+  const rows = [1, 2, 3, 4, 5, 6];
+  switch (layout) {
+    case 'Debezium':
+      return {
+        table: `create table outboxevent (id ${isPostgres ? 'uuid' : 'char(36)'} primary key, aggregatetype varchar(255) not null,
+          aggregateid varchar(255) not null, type varchar(255) not null, payload ${document})`,
+        inserts: rows.map(
+          (n) =>
+            `insert into outboxevent values ('0000000${String(9 - n)}-0000-4000-8000-000000000000', 'order', 'o${String(n % 2)}', 'placed', '{"n": ${String(n)}}')`,
+        ),
+        ...{ keys: ['o0', 'o1'], type: 'placed' },
+      };
+    case 'Rails':
+      return {
+        table: `create table outbox_events (id ${isPostgres ? 'bigserial' : 'bigint auto_increment'} primary key, aggregate_type varchar(255) not null,
+          aggregate_id bigint not null, event_type varchar(255) not null, payload ${document} not null,
+          created_at timestamp not null default current_timestamp, processed_at timestamp null)`,
+        inserts: rows.map(
+          (n) =>
+            `insert into outbox_events (aggregate_type, aggregate_id, event_type, payload) values ('Order', ${String(n % 2)}, 'OrderPaid', '{"n": ${String(n)}}')`,
+        ),
+        ...{ keys: ['0', '1'], type: 'OrderPaid' },
+      };
+    case 'camelCase': {
+      const q = (name: string): string => (isPostgres ? `"${name}"` : `\`${name}\``);
+      return {
+        table: `create table ${q('OutboxMessages')} (${q('messageId')} varchar(40) primary key, ${q('tenantId')} ${text} not null,
+          ${q('orderId')} bigint not null, ${q('eventType')} ${text} not null, body text not null, ${q('createdAt')} timestamp default current_timestamp)`,
+        inserts: rows.map(
+          (n) =>
+            `insert into ${q('OutboxMessages')} (${q('messageId')}, ${q('tenantId')}, ${q('orderId')}, ${q('eventType')}, body)
+             values ('m${String(9 - n)}', 't${String(n % 2)}', 7, 'shipped', '{"n": ${String(n)}}')`,
+        ),
+        ...{ keys: ['["t0","7"]', '["t1","7"]'], type: 'shipped' },
+      };
+    }
+  }
+}
+
+interface Report {
+  readonly steps: readonly { readonly text: string; readonly done: boolean; readonly by: string | null }[];
+  readonly config: { readonly result: string };
+  readonly variables: readonly object[];
+}
+
+function urlIn(envFile: string): URL {
+  return new URL(/^DATABASE_URL=(.*)$/m.exec(envFile)?.[1] ?? '');
+}
+
+interface Handled {
+  readonly key: string;
+  readonly type: string | null;
+  readonly payload: string | null;
+}
+
+/** The config with a handler of one's own. */
+function withHandler(config: string): string {
+  const own = config.replace(
+    /ctx\.log\.info\(.*\);/,
+    'globalThis.handled.push({ key: event.key, type: event.type, payload: event.payloadText });',
+  );
+  expect(own).not.toBe(config);
+  return own;
+}
+
+const CASES = [
+  ['postgres', 'Debezium'],
+  ['postgres', 'Rails'],
+  ['postgres', 'camelCase'],
+  ['mysql', 'Debezium'],
+  ['mysql', 'Rails'],
+  ['mysql', 'camelCase'],
+  ['mariadb', 'Rails'],
+] as const;
+
+describe.each(CASES)('strandline init on %s, with a table as of %s', (kind, layout) => {
+  test('writes a config that runs in order, as a user that may do little else', async () => {
+    await using db = await shop(kind);
+    using folder = new Folder();
+    const { table, inserts, keys, type } = foreignTable(layout, kind);
+    await db.run(table);
+    await db.run('create table users (id bigint primary key, email varchar(100), settings text)');
+    const args = ['init', '--url', db.url, '--role', db.role];
+
+    const first = await strandline(...args, '--apply');
+    expect(first, first.stderr).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toContain('npx strandline run');
+    const env = folder.read('.env.strandline');
+    expect(statSync('.env.strandline').mode & 0o777).toBe(0o600);
+    expect(folder.read('.gitignore')).toBe('.env.strandline\n');
+
+    const second = await strandline(...args, '--apply', '--json');
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(second.stdout) as Report).toMatchObject({
+      ...{ steps: [], variables: [], config: { result: 'same' }, envFile: { result: 'same' } },
+    });
+    expect(folder.read('.env.strandline')).toBe(env);
+
+    const secrets = [new URL(db.url).password, urlIn(env).password];
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(8);
+      for (const text of [first.stdout, second.stdout, ...folder.texts]) expect(text).not.toContain(secret);
+    }
+    expect(urlIn(env).username).toBe(db.role);
+
+    vi.stubEnv('DATABASE_URL', urlIn(env).href);
+    const doctor = await strandline('doctor', '--json');
+    expect(doctor.stderr).toBe('');
+    expect(doctor.stdout).not.toContain("can't be asked");
+
+    // Under another name: a module is loaded once.
+    const config = path.resolve('own.config.ts');
+    writeFileSync(config, withHandler(folder.read('strandline.config.ts')));
+    const handled: Handled[] = [];
+    Object.assign(globalThis, { handled });
+    vi.stubEnv('LOG_LEVEL', 'silent');
+    const [pipeline] = await loadConfig(config);
+    if (pipeline === undefined) throw new Error('the config has no pipeline');
+    await pipeline.start();
+    try {
+      expect(await db.sessionsOfRole()).toBeGreaterThan(0);
+      for (const insert of inserts) await db.run(insert);
+      await waitUntil('all were handled', () => Promise.resolve(handled.length === inserts.length));
+    } finally {
+      await pipeline.stop();
+    }
+    const numbersOf = (key: string): number[] =>
+      handled
+        .filter((event) => event.key === key)
+        .map(({ payload }) => (JSON.parse(payload ?? '') as { n: number }).n);
+    expect(keys.map(numbersOf)).toEqual([
+      [2, 4, 6],
+      [1, 3, 5],
+    ]);
+    expect(new Set(handled.map((event) => event.type))).toEqual(new Set([type]));
+  });
+});
+
+describe('strandline init', () => {
+  test('writes and runs nothing with --dry-run, and nothing on the server without --apply', async () => {
+    await using db = await shop('postgres');
+    using folder = new Folder();
+    await db.run(foreignTable('Rails', 'postgres').table);
+    const args = ['init', '--url', db.url, '--role', db.role, '--json'];
+    const dry = JSON.parse((await strandline(...args, '--dry-run')).stdout) as Report;
+    expect(readdirSync('.')).toEqual([]);
+    expect(dry.config.result).toBe('dry run');
+    expect(dry.steps.map(({ text }) => text.split(' ').slice(0, 2).join(' '))).toEqual([
+      ...['create role', 'grant select', 'create schema', 'grant usage,', 'create publication'],
+    ]);
+    const plain = JSON.parse((await strandline(...args)).stdout) as Report;
+    expect(plain.steps).toEqual(dry.steps);
+    expect(readdirSync('.')).toEqual(['strandline.config.ts']);
+
+    // And a config of somebody's own is left alone.
+    writeFileSync('strandline.config.ts', '// mine');
+    const kept = JSON.parse((await strandline(...args)).stdout) as Report;
+    expect([kept.config.result, folder.read('strandline.config.ts')]).toEqual(['kept', '// mine']);
+    const forced = JSON.parse((await strandline(...args, '--force')).stdout) as Report;
+    expect(forced.config.result).toBe('overwritten');
+  });
+
+  test('stops at the first statement that is refused, says what was done, and goes on from there', async () => {
+    await using db = await shop('postgres');
+    using folder = new Folder();
+    await db.run(foreignTable('Rails', 'postgres').table);
+    // The right to make publications is seen only when one is made: an event trigger refuses it.
+    await db.run(`create function no_publications() returns event_trigger language plpgsql as $$ begin raise exception 'not here'; end $$;
+      create event trigger no_publications on ddl_command_start when tag in ('CREATE PUBLICATION') execute function no_publications()`);
+    const args = ['init', '--url', db.url, '--role', db.role, '--apply', '--json'];
+    const refused = await strandline(...args);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/SETUP_STATEMENT[\s\S]*create publication[\s\S]*not here/);
+    const { steps } = JSON.parse(refused.stdout) as Report;
+    expect(steps.map(({ done }) => done)).toEqual([true, true, true, true, false]);
+    const env = folder.read('.env.strandline');
+    await db.run('drop event trigger no_publications');
+    const again = await strandline(...args);
+    expect(
+      (JSON.parse(again.stdout) as Report).steps.map(({ text, done }) => [text.slice(0, 18), done]),
+    ).toEqual([['create publication', true]]);
+    expect(folder.read('.env.strandline')).toBe(env);
+  });
+
+  test.each(['postgres', 'mysql'] as const)('makes the table of the preset on %s', async (kind) => {
+    await using db = await shop(kind);
+    using folder = new Folder();
+    const args = ['init', '--url', db.url, '--role', db.role, '--create-table', '--apply', '--json'];
+    const first = JSON.parse((await strandline(...args)).stdout) as Report;
+    expect(first.steps[0]).toMatchObject({
+      text: expect.stringContaining('strandline_outbox') as string,
+      done: true,
+    });
+    expect(JSON.parse((await strandline(...args)).stdout)).toMatchObject({ steps: [] });
+    expect(folder.read('strandline.config.ts')).toContain("strandline_outbox'");
+  });
+
+  test('names the flag that is missing, and answers 2', async () => {
+    await using db = await shop('postgres');
+    using folder = new Folder();
+    vi.stubEnv('DATABASE_URL', '');
+    expect(await strandline('init')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--url') as string,
+    });
+    vi.stubEnv('DATABASE_URL', db.url);
+    const nothing = await strandline('init');
+    expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('--table') as string });
+    await db.run(
+      'create table outbox (id bigint primary key, order_id bigint, customer_id bigint, payload jsonb)',
+    );
+    const unsure = await strandline('init');
+    expect(unsure).toMatchObject({ code: 2, stderr: expect.stringMatching(/--key[\s\S]*/) as string });
+    expect(unsure.stderr).toContain('It may be order_id, or customer_id');
+    const wrong = await strandline('init', '--key', 'order');
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has no column "order"') as string,
+    });
+    const away = await strandline('init', '--url', 'mysql://root:hunter2@127.0.0.1:1/shop');
+    expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('SETUP_UNREACHABLE') as string });
+    expect(away.stderr).not.toContain('hunter2');
+    expect(folder.texts).toEqual([]);
+  });
+});
