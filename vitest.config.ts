@@ -13,6 +13,7 @@ const alias = {
   '@strandline/inbox': source('packages/inbox'),
   '@strandline/offsets-local': source('packages/offsets-local'),
   '@strandline/offsets-redis': source('packages/offsets-redis'),
+  '@strandline/outbox': source('packages/outbox'),
   '@strandline/pipeline': source('packages/pipeline'),
   '@strandline/setup': source('packages/setup'),
   '@strandline/source-kit': source('packages/source-kit'),

@@ -18,6 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'dead-letters': ['@strandline/core'],
   inbox: ['@strandline/core'],
   webhook: ['@strandline/core'],
+  outbox: [],
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
@@ -61,6 +62,7 @@ describe.each(packages)('%s', (name) => {
   const files = sourceFiles(path.join(folder, 'src'));
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;
+    peerDependencies?: Record<string, string>;
   };
 
   test('imports only the packages of ours that it may', () => {
@@ -69,7 +71,7 @@ describe.each(packages)('%s', (name) => {
   });
 
   test('imports only what its package.json lists', () => {
-    const listed = new Set(Object.keys(manifest.dependencies ?? {}));
+    const listed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
     const outside = files
       .flatMap(importsOf)
       .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))

@@ -1,3 +1,4 @@
+import { outboxDdl } from '@strandline/outbox';
 import { startPostgres } from '@strandline/servers';
 import { comparePositions, insertRows, rowsOf } from '@strandline/test-kit';
 import type { OutboxEvent, PostgresOptions } from 'strandline';
@@ -444,18 +445,20 @@ describe('presets', () => {
     expect(event?.table).toBe('public.outboxevent');
   });
 
-  test('strandline: the table that its documentation gives', async () => {
-    await using app =
-      await App.withTables(`create table strandline_outbox (id bigint generated always as identity primary key,
-      key text not null, type text not null, payload jsonb, headers jsonb)`);
-    const [event] = await delivered(app, { outbox: { preset: 'strandline' } }, 1, () =>
-      app.sql(
-        `INSERT INTO strandline_outbox (key, type, payload, headers) VALUES ('k', 'paid', '[1]', '{"trace": "x"}')`,
-      ),
-    );
-    expect(event).toMatchObject({ id: '1', key: 'k', type: 'paid' });
-    expect([event?.payload, event?.headers]).toEqual([[1], { trace: 'x' }]);
-  });
+  test.each([false, true])(
+    'strandline: the table that outboxDdl makes (partitioned: %s)',
+    async (partitioned) => {
+      await using app = await App.withTables(outboxDdl({ dialect: 'postgres', partitioned }).join(';'));
+      const id = '0190aaaa-0000-7000-8000-000000000001';
+      const [event] = await delivered(app, { outbox: { preset: 'strandline' } }, 1, () =>
+        app.sql(
+          `INSERT INTO strandline_outbox (id, key, type, payload, headers) VALUES ('${id}', 'k', 'paid', '[1, 1.0]', '{"trace": "x"}')`,
+        ),
+      );
+      expect(event).toMatchObject({ id, key: 'k', type: 'paid', payloadText: '[1, 1.0]' });
+      expect([event?.payload, event?.headers]).toEqual([[1, 1], { trace: 'x' }]);
+    },
+  );
 });
 
 describe('keys', () => {

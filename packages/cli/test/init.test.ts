@@ -206,8 +206,9 @@ describe('the variables', () => {
 
 test('the next commands name the config, the env file and what is to be set', () => {
   expect(nextCommands('conf/a.ts', '.env', [{ name: 'X', value: '<password>' }])).toEqual([
-    ...['set -a && . ./.env && set +a', `export X='<password>'`],
-    ...['npx strandline doctor --config conf/a.ts', 'npx strandline run --config conf/a.ts'],
+    `export X='<password>'`,
+    'npx strandline doctor --config conf/a.ts --dotenv .env',
+    'npx strandline run --config conf/a.ts --dotenv .env',
   ]);
 });
 

@@ -8,16 +8,16 @@ interface PresetColumns {
   readonly type: string;
   readonly payload: string;
   readonly headers?: string;
+  readonly snapshotOrder?: readonly string[];
 }
 
 /**
  * - `debezium`: the default columns of Debezium's outbox event router
  *   (https://debezium.io/documentation/reference/stable/transformations/outbox-event-router.html).
  *   The key is the aggregate id alone, as there.
- * - `strandline`: a table `strandline_outbox` of our own. On Postgres `(id bigint generated always as identity
- *   primary key, key text not null, type text not null, payload jsonb, headers jsonb)`; on MySQL and MariaDB
- *   `(id bigint auto_increment primary key, `key` varchar(255) not null, type varchar(255) not null, payload json,
- *   headers json)`.
+ * - `strandline`: the table `strandline_outbox` that `outboxDdl` of `@strandline/outbox` makes, plain or partitioned by
+ *   day: `id` a UUID, `key` and `type` text, `payload` and `headers` JSON, and `created_at`, which only the start
+ *   snapshot looks at, for the order of the rows that are there.
  */
 export const PRESETS: Readonly<Record<OutboxPreset, PresetColumns>> = {
   debezium: { table: 'outboxevent', id: 'id', key: 'aggregateid', type: 'type', payload: 'payload' },
@@ -28,6 +28,8 @@ export const PRESETS: Readonly<Record<OutboxPreset, PresetColumns>> = {
     type: 'type',
     payload: 'payload',
     headers: 'headers',
+    // Ids are in the order of insertion within one process only, and not at all where the server makes them.
+    snapshotOrder: ['created_at'],
   },
 };
 

@@ -27,6 +27,7 @@ export {
   type MysqlOutboxSource,
 } from './mysql-outbox.js';
 export { MysqlTestOutbox } from './mysql-test-outbox.js';
+export { NpmPackages, type NpmPackagesOptions } from './npm-packages.js';
 export { offsetsWith } from './offsets-with.js';
 export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
 export type { OutboxSession } from './outbox-session.js';
