@@ -23,7 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
   admin: ['@strandline/core', '@strandline/pipeline'],
-  setup: ['@strandline/core', '@strandline/source-kit'],
+  setup: ['@strandline/core', '@strandline/outbox', '@strandline/source-kit'],
   cli: ['@strandline/admin', '@strandline/core', '@strandline/pipeline', '@strandline/setup'],
   strandline: [
     '@strandline/cli',

@@ -1,5 +1,7 @@
+import { outboxDdl } from '@strandline/outbox';
 import type { Mapping } from './choice.js';
 import type { Flavour, TableName } from './facts.js';
+import { statement, type Step } from './steps.js';
 
 /** What the table of the preset `strandline` is called. */
 export const OUTBOX_TABLE = 'strandline_outbox';
@@ -13,27 +15,16 @@ export const OUTBOX_MAPPING: Mapping = Object.freeze({
   headers: 'headers',
 });
 
-/**
- * The statement that makes the table of the preset `strandline`. The one place in this package that knows it.
- *
- * @param table qualified and quoted
- */
-export function outboxTableSql(flavour: Flavour, table: string): string {
-  return flavour === 'postgres'
-    ? `create table ${table} (
-  id bigint generated always as identity primary key,
-  key text not null,
-  type text not null,
-  payload jsonb,
-  headers jsonb
-);`
-    : `create table ${table} (
-  id bigint auto_increment primary key,
-  \`key\` varchar(255) not null,
-  type varchar(255) not null,
-  payload json,
-  headers json
-) engine = InnoDB;`;
+/** The steps that make the table of the preset `strandline`, as the package for producers has it. */
+export function outboxTableSteps(flavour: Flavour, { schema, name }: TableName): Step[] {
+  const [table = '', ...rest] = outboxDdl({ dialect: flavour, table: `${schema}.${name}` });
+  return [
+    statement(
+      `${table};`,
+      'The outbox. The application inserts into it, in the transaction of what the event tells of; it needs insert on it.',
+    ),
+    ...rest.map((sql) => statement(`${sql};`, 'For deleting rows by their age.')),
+  ];
 }
 
 /** Where it is made. */

@@ -1,6 +1,6 @@
 import type { Choice } from '../choice.js';
 import { DEAD_LETTER_TABLES } from '../dead-letter-schema.js';
-import { outboxTableSql } from '../outbox-table.js';
+import { outboxTableSteps } from '../outbox-table.js';
 import { PASSWORD, statement, type Step } from '../steps.js';
 import { lacking, type Grants } from './grants.js';
 import type { Needs } from './needs.js';
@@ -23,12 +23,7 @@ export function plan(server: ServerFacts, needs: Needs, choice: Choice): Step[] 
 
 function tableSteps({ flavour }: ServerFacts, { hasTable }: Needs, { create, table }: Choice): Step[] {
   if (!create || hasTable) return [];
-  return [
-    statement(
-      outboxTableSql(flavour, qualified(table)),
-      'The outbox. The application inserts into it, in the transaction of what the event tells of; it needs insert on it.',
-    ),
-  ];
+  return outboxTableSteps(flavour, table);
 }
 
 const SETTINGS: readonly (readonly [name: string, value: string, why: string])[] = [

@@ -1,6 +1,6 @@
 import { serverNameOf, type Choice } from '../choice.js';
 import { DEAD_LETTER_SCHEMA } from '../dead-letter-schema.js';
-import { outboxTableSql } from '../outbox-table.js';
+import { outboxTableSteps } from '../outbox-table.js';
 import { PASSWORD, statement, type Step } from '../steps.js';
 import type { Needs } from './needs.js';
 import type { Room, ServerFacts, Service } from './server-facts.js';
@@ -25,12 +25,7 @@ export function plan(server: ServerFacts, needs: Needs, choice: Choice): Step[] 
 
 function tableSteps({ table }: Needs, { table: name, create }: Choice): Step[] {
   if (!create || table !== null) return [];
-  return [
-    statement(
-      outboxTableSql('postgres', qualified(name)),
-      'The outbox. The application inserts into it, in the transaction of what the event tells of; it needs insert on it.',
-    ),
-  ];
+  return outboxTableSteps('postgres', name);
 }
 
 const LOGICAL_BY_SERVICE: Readonly<Record<Service, readonly [text: string, by: string]>> = {
