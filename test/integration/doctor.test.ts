@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import type { DiagnosisRequest, Finding } from '@strandline/core';
 import { redisOffsets } from '@strandline/offsets-redis';
 import { startPostgres, startRedis } from '@strandline/servers';
-import { TestLog, testOutbox, testRedisCluster, type TestOutbox } from '@strandline/test-kit';
+import {
+  PostgresTestOutbox,
+  TestLog,
+  testOutbox,
+  testRedisCluster,
+  waitUntil,
+  type TestOutbox,
+} from '@strandline/test-kit';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { definePipeline, memoryOffsets } from 'strandline';
@@ -54,6 +61,7 @@ describe('Redis', () => {
       appendonly: 'yes',
       appendfsync: 'everysec',
       save: '',
+      'min-replicas-to-write': '0',
     };
     for (const [name, value] of Object.entries({ ...asStarted, ...settings }))
       await admin.config('SET', name, value);
@@ -63,12 +71,14 @@ describe('Redis', () => {
 
   test('that keeps what it has said passes', async () => {
     const findings = await diagnosis();
-    expect(results(findings)).toEqual({
-      'redis-version': 'pass',
-      'redis-role': 'pass',
-      'redis-eviction': 'pass',
-      'redis-persistence': 'pass',
-    });
+    expect(results(findings)).toEqual(
+      Object.fromEntries(
+        [
+          ...['version', 'role', 'commands', 'replicas', 'latency', 'clock'],
+          ...['info', 'eviction', 'persistence', 'memory'],
+        ].map((name) => [`redis-${name}`, 'pass']),
+      ),
+    );
     expect(found(findings, 'redis-persistence').found).toBe('appendonly yes, appendfsync everysec');
   });
 
@@ -79,6 +89,8 @@ describe('Redis', () => {
     ['redis-persistence', 'fail', { appendonly: 'no' }],
     ['redis-persistence', 'warn', { appendonly: 'no', save: '3600 1' }],
     ['redis-persistence', 'warn', { appendfsync: 'no' }],
+    ['redis-memory', 'warn', { maxmemory: '1mb' }],
+    ['redis-replicas', 'fail', { 'min-replicas-to-write': '1' }],
   ])('%s: %s with %j', async (check, result, settings) => {
     expect(found(await diagnosis(settings), check).result).toBe(result);
   });
@@ -101,20 +113,6 @@ describe('Redis', () => {
     expect(new Set(Object.values(results((await store.diagnose?.()) ?? [])))).toEqual(new Set(['pass']));
   });
 
-  test('a replica fails, and the primary is named', async () => {
-    const args = [
-      '--replicaof',
-      server.host,
-      String(server.port),
-      '--masterauth',
-      new URL(server.url).password,
-    ];
-    await using replica = await startRedis({ exclusive: true, args });
-    const role = found(await diagnosis({}, replica.url), 'redis-role');
-    expect(role.result).toBe('fail');
-    expect(role.remedy).toContain(`${server.host}:${String(server.port)}`);
-  });
-
   test('of a cluster one of its primaries answers', async () => {
     await using cluster = await testRedisCluster();
     await using store = redisOffsets(cluster.connection);
@@ -131,18 +129,50 @@ describe('Redis', () => {
       result: 'warn',
       found: expect.stringContaining('CONFIG is not allowed') as string,
     });
-    expect(results(await diagnosis({}, as('no-info')))).toEqual({ 'redis-info': 'warn' });
+    expect(results(await diagnosis({}, as('no-info')))).toEqual({
+      ...{ 'redis-info': 'warn', 'redis-commands': 'pass', 'redis-latency': 'pass', 'redis-clock': 'pass' },
+    });
+  });
+
+  test('a user who may not do what the store does is told what, and the remedy is a command that makes it pass', async () => {
+    const url = Object.assign(new URL(server.url), { username: 'narrow', password: 'secret' }).href;
+    const allowed = ['+@read', '+@connection', '+info', '+config', '+time', '+eval', '+hset', '+acl|whoami'];
+    await admin.call('ACL', 'SETUSER', 'narrow', 'on', '>secret', '~other:*', ...allowed);
+    for (const result of ['warn', 'fail']) {
+      const { result: before, remedy } = found(await diagnosis({}, url), 'redis-commands');
+      expect(before).toBe(result);
+      const [, ...command] = (remedy ?? '').replaceAll("'", '').split(' ');
+      await admin.call(...(command as [string, ...string[]]));
+    }
+    expect(found(await diagnosis({}, url), 'redis-commands').result).toBe('pass');
+    await using store = redisOffsets({ url });
+    await store.claim('orders', { identity: {}, watermark: '0/1:0' });
+    await admin.del('strandline:{orders}:offset');
+  });
+
+  test('replicas that commits wait for, and that no commit waits for', async () => {
+    const args = [
+      ...['--replicaof', server.host, String(server.port)],
+      ...['--masterauth', new URL(server.url).password],
+    ];
+    await using waiting = redisOffsets({ url: server.url, replicas: { count: 1, timeout: 100 } });
+    expect(found((await waiting.diagnose?.()) ?? [], 'redis-replicas').result).toBe('fail');
+    await using replica = await startRedis({ exclusive: true, args });
+    await waitUntil('the replica is there', async () =>
+      (await admin.info('replication')).includes('connected_slaves:1'),
+    );
+    expect(found(await diagnosis(), 'redis-replicas').result).toBe('warn');
+    expect(found((await waiting.diagnose?.()) ?? [], 'redis-replicas').result).toBe('pass');
+    const role = found(await diagnosis({}, replica.url), 'redis-role');
+    expect(role.result).toBe('fail');
+    expect(role.remedy).toContain(`${server.host}:${String(server.port)}`);
   });
 });
 
 describe('Postgres', () => {
   test('a slot that is not made yet passes, unless the pipeline has run before', async () => {
     await using outbox = await testOutbox('postgres');
-    expect(results(await diagnosisOf(outbox))).toEqual({
-      'postgres-slot': 'pass',
-      'postgres-slot-limit': 'pass',
-      'postgres-slot-idle': 'pass',
-    });
+    expect(new Set(Object.values(results(await diagnosisOf(outbox))))).toEqual(new Set(['pass']));
     const offset = {
       ...{ identity: {}, watermark: '0/1:0', completed: [], epoch: 1, revision: 1 },
       savedAt: '2026-01-01T00:00:00.000Z',
@@ -204,8 +234,8 @@ describe.each(['mysql', 'mariadb'] as const)('%s', (kind) => {
   });
 });
 
-test('strandline doctor tells what to change of store and source, and 1 when something fails', async () => {
-  await using outbox = await testOutbox('postgres');
+test('strandline doctor tells what to change of store and source, leaves nothing, and ends with 1 when something fails', async () => {
+  await using outbox = await PostgresTestOutbox.create();
   await using server = await startRedis({ exclusive: true, args: ['--appendonly', 'no'] });
   const { password } = new URL(server.url);
   await using folder = new CommandFolder();
@@ -234,11 +264,13 @@ test('strandline doctor tells what to change of store and source, and 1 when som
   expect(text.stderr).toBe('');
   expect(text.code).toBe(1);
   expect(text.stdout).toContain('orders\n');
-  expect(text.stdout).toMatch(/ {2}pass {2}redis-eviction +maxmemory-policy noeviction/);
+  expect(text.stdout).toMatch(/\n {2}source\n(?: {4}pass {2}postgres-.*\n)+ {2}offsets\n {4}fail {2}redis-/);
+  expect(text.stdout).toMatch(/ {4}pass {2}redis-eviction +maxmemory-policy noeviction/);
   expect(text.stdout).toMatch(
-    / {2}fail {2}redis-persistence .*\n {8}The offset must .*\n {8}redis-cli CONFIG SET appendonly yes/,
+    / {4}fail {2}redis-persistence .*\n {10}The offset must .*\n {10}redis-cli CONFIG SET appendonly yes/,
   );
-  expect(text.stdout).toMatch(/ {2}pass {2}postgres-slot /);
+  expect(text.stdout).toMatch(/ {4}pass {2}postgres-slot /);
+  expect(text.stdout).toMatch(/\n\n1 fail, 0 warn, \d+ pass\n$/);
 
   const admin = new Redis(server.url);
   await admin.config('SET', 'appendonly', 'yes');
@@ -255,8 +287,14 @@ test('strandline doctor tells what to change of store and source, and 1 when som
   });
 
   await server.kill();
-  const away = await asks();
+  const away = await asks('--only-problems');
   expect(away.code).toBe(1);
-  expect(away.stdout).toMatch(/ {2}fail {2}offsets +the offset store can't be asked: OFFSETS_UNAVAILABLE\n/);
-  expect(away.stdout).toMatch(/ {2}pass {2}postgres-slot /);
+  expect(away.stdout).toMatch(/ {4}fail {2}offsets +the offset store can't be asked: OFFSETS_UNAVAILABLE\n/);
+  expect(away.stdout).not.toContain('  pass  ');
+
+  const { rows } = await outbox.db.pool.query<{ left: string }>(
+    `select ((select count(*) from pg_publication)
+       + (select count(*) from pg_replication_slots where database = current_database()))::text as left`,
+  );
+  expect(rows).toEqual([{ left: '0' }]);
 });

@@ -1,4 +1,4 @@
-import type { OffsetStore, Source } from '@strandline/core';
+import type { Finding, OffsetStore, Source } from '@strandline/core';
 import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
 
 /** A pipeline whose start and end the test decides, and that writes down what is done to it. */
@@ -40,6 +40,10 @@ export class ScriptedPipeline implements Pipeline {
 
   status(): PipelineStatus {
     return { state: this.state } as PipelineStatus;
+  }
+
+  diagnose(): readonly Finding[] {
+    return [];
   }
 
   replay(): Promise<never> {

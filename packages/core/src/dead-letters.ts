@@ -1,4 +1,5 @@
 import type { OutboxEvent } from './event.js';
+import type { Finding } from './finding.js';
 
 /** Why an event could not be handled: what is kept of the error, without any payload. */
 export interface LetterError {
@@ -178,6 +179,8 @@ export interface DeadLetterStore {
   release(fence: LetterFence): Promise<void>;
   /** The operator's side of the same table, with connections of its own: whoever opens it closes it. */
   desk(): DeadLetterDesk;
+  /** Whether its tables are there or can be made, and how much of the limits is used. Touches nothing. */
+  diagnose?(pipeline: string, limits: LetterLimits): Promise<readonly Finding[]>;
   close(): Promise<void>;
 }
 

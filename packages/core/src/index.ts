@@ -19,6 +19,7 @@ export type {
   ParkedKey,
   ParkedKeyState,
 } from './dead-letters.js';
+export { CLOCK_WHY, clockVerdict, type ClockReading } from './clock-difference.js';
 export {
   invariant,
   InvariantError,
@@ -31,7 +32,17 @@ export { identityOf, SNAPSHOT_PREFIX } from './event-identity.js';
 export { recordOf, restoreEvent, type EventRecord } from './event-record.js';
 export type { OutboxEvent, PayloadFormat, Transaction } from './event.js';
 export { Executor, type ExecutorCounts, type ExecutorOptions, type FailureDecision } from './executor.js';
-export type { Finding } from './finding.js';
+export {
+  answerOf,
+  fail,
+  findingsOf,
+  pass,
+  warn,
+  type Asked,
+  type Check,
+  type Finding,
+  type Verdict,
+} from './finding.js';
 export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
 export type { HandlerContext } from './handler-context.js';
 export type { HandlerDiagnosisRequest, HandlerParts } from './handler-parts.js';

@@ -8,6 +8,11 @@ export interface Result {
   readonly changed: number;
 }
 
+export interface Question {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
 /** Runs statements; `?` stands for a value. */
 export interface Session {
   run(sql: string, values?: readonly Value[]): Promise<Result>;
@@ -64,8 +69,14 @@ export interface Dialect {
   readonly lockDdl: string | null;
   /** What is wrong with a database as a whole for our purpose; null when nothing is. */
   checkDatabase(session: Session): Promise<string | null>;
+  /** Has a row when there is such a table that this user may see. */
+  findTable(schema: string | null, name: string): Question;
+  /** `may` is above 0 when this user may make tables there; `isCertain` when it may not be otherwise. */
+  mayCreate(schema: string | null): Question & { readonly isCertain: boolean };
   /** An insert of so many rows that leaves those alone which are there already. */
   insertNew(table: string, columns: readonly string[], rows: number): string;
+  /** An insert into all columns, of no row. */
+  copyNothing(table: string): string;
   /** Whether a text column is exactly the value `?`. */
   equals(column: string): string;
   trouble(error: unknown): Trouble;

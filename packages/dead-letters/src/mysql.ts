@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'mysql2';
-import type { Dialect, Link, TableNames, Trouble } from './dialect.js';
+import type { Dialect, Link, Question, TableNames, Trouble } from './dialect.js';
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
 import type { Timeouts } from './options.js';
@@ -71,10 +71,30 @@ export class Mysql implements Dialect {
     return `\`${name.replaceAll('`', '``')}\``;
   }
 
+  findTable(schema: string | null, name: string): Question {
+    const sql = `select 1 as found from information_schema.tables
+      where table_schema = coalesce(?, database()) and table_name = ?`;
+    return { sql, values: [schema, name] };
+  }
+
+  /** What comes by a role, or by a grant on a pattern of names, is not seen. */
+  mayCreate(schema: string | null): Question & { readonly isCertain: boolean } {
+    const grantee = "concat('''', replace(current_user(), '@', '''@'''), '''')";
+    const sql = `select (select count(*) from information_schema.user_privileges
+        where grantee = ${grantee} and privilege_type = 'CREATE')
+      + (select count(*) from information_schema.schema_privileges
+        where grantee = ${grantee} and privilege_type = 'CREATE' and table_schema = coalesce(?, database())) as may`;
+    return { sql, values: [schema], isCertain: false };
+  }
+
   insertNew(table: string, columns: readonly string[], rows: number): string {
     const [first = ''] = columns;
     // Not `insert ignore`, which would also cut what is too long.
     return `${insertInto(table, columns, rows)} on duplicate key update ${first} = ${first}`;
+  }
+
+  copyNothing(table: string): string {
+    return `insert into ${table} select * from ${table} where 1 = 0`;
   }
 
   /** The collation takes no notice of blanks at the end. */

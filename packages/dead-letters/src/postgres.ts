@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
-import type { Dialect, Link, Session, TableNames, Trouble } from './dialect.js';
+import type { Dialect, Link, Question, Session, TableNames, Trouble } from './dialect.js';
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
 import type { Timeouts } from './options.js';
@@ -52,8 +52,24 @@ export class Postgres implements Dialect {
     return `"${name.replaceAll('"', '""')}"`;
   }
 
+  findTable(schema: string | null, name: string): Question {
+    const parts = [...(schema === null ? [] : [schema]), name];
+    const sql = 'select 1 as found where to_regclass(?::text) is not null';
+    return { sql, values: [parts.map((part) => this.quoteName(part)).join('.')] };
+  }
+
+  mayCreate(schema: string | null): Question & { readonly isCertain: boolean } {
+    const sql = `select count(*) as may from pg_namespace
+      where nspname = coalesce(?::text, current_schema()) and has_schema_privilege(oid, 'create')`;
+    return { sql, values: [schema], isCertain: true };
+  }
+
   insertNew(table: string, columns: readonly string[], rows: number): string {
     return `${insertInto(table, columns, rows)} on conflict do nothing`;
+  }
+
+  copyNothing(table: string): string {
+    return `insert into ${table} overriding system value select * from ${table} where 1 = 0`;
   }
 
   equals(column: string): string {

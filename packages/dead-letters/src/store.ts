@@ -4,6 +4,7 @@ import type {
   DeadLetterDesk,
   DeadLetterStore,
   Failure,
+  Finding,
   LetterFence,
   LetterLimits,
   LetterResult,
@@ -11,6 +12,7 @@ import type {
   ParkedKey,
 } from '@strandline/core';
 import { claim, noteSuspect, release } from './claim.js';
+import { diagnose } from './diagnose/index.js';
 import type { Session } from './dialect.js';
 import { fencedOwner, type Owner } from './owner-row.js';
 import { readPage } from './pages.js';
@@ -119,6 +121,10 @@ export class SqlDeadLetters implements DeadLetterStore {
 
   desk(): DeadLetterDesk {
     return this.#openDesk();
+  }
+
+  diagnose(pipeline: string, limits: LetterLimits): Promise<readonly Finding[]> {
+    return diagnose(this.#transactions, this.#tables, pipeline, limits);
   }
 
   close(): Promise<void> {

@@ -5,10 +5,15 @@ import type { ValidOptions } from './options.js';
 /** What `version` is in the rows of owners that this version writes and reads. */
 export const VERSION = 1;
 
+/** After the prefix. */
+export const TABLE_NAMES = ['dead_letters', 'parked_keys', 'letter_owners'] as const;
+
 /** The tables, and what a statement on them needs of the database. */
 export interface Tables extends TableNames {
   /** Of the database, for errors. */
   readonly name: string;
+  /** Where they are; null for where the connection is. */
+  readonly schema: string | null;
   readonly dialect: Dialect;
 }
 
@@ -21,7 +26,7 @@ export function tablesOf({ schema, prefix }: ValidOptions, dialect: Dialect): Ta
     letters: qualified('dead_letters'),
     keys: qualified('parked_keys'),
     owners: qualified('letter_owners'),
-    prefix,
+    ...{ prefix, schema },
     name: dialect.name,
     dialect,
   };

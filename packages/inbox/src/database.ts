@@ -1,3 +1,5 @@
+import type { InboxFacts } from './diagnose.js';
+
 /** What may be pruned, and how much of it at once. */
 export interface Pruning {
   readonly inbox: string;
@@ -44,6 +46,8 @@ export interface Database<Tx> {
    */
   prepare(): Promise<void>;
   open(): Promise<Session<Tx>>;
+  /** What is there of the table, and what this user may do with it. Changes nothing. */
+  look(): Promise<InboxFacts>;
   /** Whether an error says that the table is gone. */
   isMissingTable(error: unknown): boolean;
 }

@@ -1,4 +1,4 @@
-import type { HandlerContext, OutboxEvent } from '@strandline/core';
+import type { Finding, HandlerContext, HandlerParts, OutboxEvent } from '@strandline/core';
 import type { Pool as MysqlPool, PoolConnection } from 'mysql2/promise';
 import type { Pool as PostgresPool, PoolClient } from 'pg';
 import { configError } from './errors.js';
@@ -40,7 +40,9 @@ export function inbox<Tx extends PoolClient | PoolConnection>(
   options: InboxOptions = {},
 ): (event: OutboxEvent, ctx: HandlerContext) => Promise<void> {
   const opened = open<Tx>(pool, effect, options);
-  return (event, ctx) => opened.run([event], ctx, (tx) => effect(tx, event, ctx));
+  const handle = (event: OutboxEvent, ctx: HandlerContext): Promise<void> =>
+    opened.run([event], ctx, (tx) => effect(tx, event, ctx));
+  return Object.assign(handle, partsOf(opened));
 }
 
 /** The same for a pipeline with `batch`: one transaction per batch, for those of its events that are not recorded yet. */
@@ -60,7 +62,14 @@ export function batchInbox<Tx extends PoolClient | PoolConnection>(
   options: InboxOptions = {},
 ): (events: readonly OutboxEvent[], ctx: HandlerContext) => Promise<void> {
   const opened = open<Tx>(pool, effect, options);
-  return (events, ctx) => opened.run(events, ctx, (tx, fresh) => effect(tx, fresh, ctx));
+  const handle = (events: readonly OutboxEvent[], ctx: HandlerContext): Promise<void> =>
+    opened.run(events, ctx, (tx, fresh) => effect(tx, fresh, ctx));
+  return Object.assign(handle, partsOf(opened));
+}
+
+/** The pool is the application's, so nothing of it is closed. */
+function partsOf(opened: { diagnose(): Promise<readonly Finding[]> }): HandlerParts {
+  return { diagnose: () => opened.diagnose() };
 }
 
 function open<Tx>(pool: unknown, effect: unknown, options: InboxOptions): Inbox<Tx> {

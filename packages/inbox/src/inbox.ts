@@ -1,5 +1,6 @@
-import type { HandlerContext, OutboxEvent } from '@strandline/core';
+import type { Finding, HandlerContext, OutboxEvent } from '@strandline/core';
 import type { Database, Session } from './database.js';
+import { diagnoseInbox } from './diagnose.js';
 import { digestOf } from './digest.js';
 import type { ValidOptions } from './options.js';
 import { unlessAborted } from './unless-aborted.js';
@@ -52,6 +53,11 @@ export class Inbox<Tx> {
       throw error;
     }
     await this.#giveBack(session, () => this.#prune(session, events.length, ctx));
+  }
+
+  /** Whether its table is there or can be made. Touches nothing. */
+  async diagnose(): Promise<readonly Finding[]> {
+    return diagnoseInbox(await this.#database.look());
   }
 
   async #record(

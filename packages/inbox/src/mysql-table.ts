@@ -1,5 +1,6 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
 import { errorField } from './database.js';
+import { NEEDED, type TableLook } from './diagnose.js';
 import { schemaError } from './errors.js';
 import type { TableName, ValidOptions } from './options.js';
 
@@ -40,37 +41,64 @@ export async function prepareMysql(
 ): Promise<void> {
   const sql = mysqlTable(table);
   const ddl = mysqlDdl(table);
-  const look = async (): Promise<readonly unknown[] | undefined> => {
-    const [rows] = await pool.query<RowDataPacket[][]>({
-      sql: LOOK,
-      values: [table.schema, table.name],
-      rowsAsArray: true,
-    });
-    return rows[0];
-  };
-  let found = await look();
+  let found = await look(pool, table);
   if (found === undefined && create) {
     const failure = await pool.query(ddl.join(';')).then(
       () => null,
       (error: unknown) => ({ error }),
     );
     if (failure !== null && errorField(failure.error, 'sqlState') === undefined) throw failure.error;
-    found = await look();
+    found = await look(pool, table);
     if (found === undefined)
       throw schemaError(`The inbox's table ${sql} can't be made.`, ddl, failure?.error);
   }
-  if (found === undefined) throw schemaError(`The inbox's table ${sql} is missing.`, ddl);
+  const problem = found === undefined ? 'is missing' : problemOf(found);
+  if (problem !== null) throw schemaError(`The inbox's table ${sql} ${problem}.`, ddl);
+}
+
+/** ER_TABLEACCESS_DENIED_ERROR */
+const DENIED = 1142;
+
+/** What is there, and what this user may do. Changes nothing: the server holds an EXPLAIN against the same rights. */
+export async function lookMysql(pool: Pick<Pool, 'query'>, table: TableName): Promise<TableLook> {
+  const sql = mysqlTable(table);
+  const found = await look(pool, table);
+  // Whether it may be made can come by a role or by a pattern of names: only making it would tell.
+  if (found === undefined) return { kind: 'missing', mayCreate: 'unknown' };
+  const problem = problemOf(found);
+  if (problem !== null) return { kind: 'unfit', problem };
+  const uses: Readonly<Record<(typeof NEEDED)[number], string>> = {
+    select: `SELECT event FROM ${sql} WHERE 1 = 0`,
+    insert: `INSERT INTO ${sql} (inbox, event, recorded_at) VALUES ('', '', NOW(6))`,
+    delete: `DELETE FROM ${sql} WHERE inbox = ''`,
+  };
+  const lacking: string[] = [];
+  for (const name of NEEDED) {
+    await pool.query(`EXPLAIN ${uses[name]}`).catch((error: unknown) => {
+      if (errorField(error, 'errno') !== DENIED) throw error;
+      lacking.push(name);
+    });
+  }
+  return { kind: 'there', lacking };
+}
+
+async function look(
+  pool: Pick<Pool, 'query'>,
+  { schema, name }: TableName,
+): Promise<readonly unknown[] | undefined> {
+  const [rows] = await pool.query<RowDataPacket[][]>({
+    sql: LOOK,
+    values: [schema, name],
+    rowsAsArray: true,
+  });
+  return rows[0];
+}
+
+function problemOf(found: readonly unknown[]): string | null {
   const [columns, key, savepoints, engine] = found.map(String);
-  if (!COLUMNS.test(columns ?? ''))
-    throw schemaError(`The inbox's table ${sql} has the columns ${String(columns)}.`, ddl);
-  if (key !== 'event, inbox')
-    throw schemaError(
-      `The inbox's table ${sql} lets an event be recorded twice: its primary key is not (inbox, event).`,
-      ddl,
-    );
-  if (savepoints !== 'YES')
-    throw schemaError(
-      `The inbox's table ${sql} is in ${String(engine)}, which has no transactions: what is rolled back would stay recorded.`,
-      ddl,
-    );
+  if (!COLUMNS.test(columns ?? '')) return `has the columns ${String(columns)}`;
+  if (key !== 'event, inbox') return 'lets an event be recorded twice: its primary key is not (inbox, event)';
+  return savepoints === 'YES'
+    ? null
+    : `is in ${String(engine)}, which has no transactions: what is rolled back would stay recorded`;
 }

@@ -1,7 +1,8 @@
 import type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { errorField, type Database, type Pruning, type Session } from './database.js';
+import type { InboxFacts } from './diagnose.js';
 import { commitError, InboxEndedError, rolledBackError } from './errors.js';
-import { mysqlTable, prepareMysql } from './mysql-table.js';
+import { lookMysql, mysqlDdl, mysqlTable, prepareMysql } from './mysql-table.js';
 import type { ValidOptions } from './options.js';
 
 const DUPLICATE = 1062;
@@ -28,6 +29,12 @@ export class MysqlDatabase implements Database<PoolConnection> {
 
   async open(): Promise<Session<PoolConnection>> {
     return new MysqlSession(await this.#pool.getConnection(), mysqlTable(this.#options.table));
+  }
+
+  async look(): Promise<InboxFacts> {
+    const { table, create } = this.#options;
+    const look = await lookMysql(this.#pool, table);
+    return { table: mysqlTable(table), ddl: mysqlDdl(table), create, look };
   }
 
   isMissingTable(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { errorField } from './database.js';
+import { NEEDED, type TableLook } from './diagnose.js';
 import { schemaError } from './errors.js';
 import type { TableName, ValidOptions } from './options.js';
 
@@ -44,8 +45,7 @@ export async function preparePostgres(
 ): Promise<void> {
   const sql = postgresTable(table);
   const ddl = postgresDdl(table);
-  const look = async (): Promise<Found | undefined> => (await pool.query<Found>(LOOK, [sql])).rows[0];
-  let found = await look();
+  let found = await look(pool, table);
   if (found === undefined && create) {
     // Two processes that make it at once get in each other's way, IF NOT EXISTS or not: then it is there.
     const failure = await pool.query(ddl.join(';')).then(
@@ -53,24 +53,41 @@ export async function preparePostgres(
       (error: unknown) => ({ error }),
     );
     if (failure !== null && errorField(failure.error, 'severity') === undefined) throw failure.error;
-    found = await look();
+    found = await look(pool, table);
     if (found === undefined)
       throw schemaError(`The inbox's table ${sql} can't be made.`, ddl, failure?.error);
   }
-  if (found === undefined) throw schemaError(`The inbox's table ${sql} is missing.`, ddl);
-  if (found.columns !== COLUMNS)
-    throw schemaError(
-      `The inbox's table ${sql} has the columns ${found.columns ?? 'of something else'}.`,
-      ddl,
+  const problem = found === undefined ? 'is missing' : problemOf(found);
+  if (problem !== null) throw schemaError(`The inbox's table ${sql} ${problem}.`, ddl);
+}
+
+/** What is there, and what this user may do. Changes nothing. */
+export async function lookPostgres(pool: Pick<Pool, 'query'>, table: TableName): Promise<TableLook> {
+  const sql = postgresTable(table);
+  const found = await look(pool, table);
+  if (found === undefined) {
+    const { rows } = await pool.query<{ may: boolean }>(
+      `SELECT count(*) > 0 AS may FROM pg_namespace
+        WHERE nspname = coalesce($1::text, current_schema()) AND has_schema_privilege(oid, 'create')`,
+      [table.schema],
     );
-  if (!found.isUnique)
-    throw schemaError(
-      `The inbox's table ${sql} lets an event be recorded twice: it has no primary key.`,
-      ddl,
-    );
-  if (!found.isLogged)
-    throw schemaError(
-      `The inbox's table ${sql} is unlogged or temporary: a crash of the server would empty it.`,
-      ddl,
-    );
+    return { kind: 'missing', mayCreate: rows[0]?.may === true ? 'yes' : 'no' };
+  }
+  const problem = problemOf(found);
+  if (problem !== null) return { kind: 'unfit', problem };
+  const { rows } = await pool.query<{ lacking: string[] }>(
+    `SELECT array(SELECT p FROM unnest($2::text[]) AS p WHERE NOT has_table_privilege(to_regclass($1), p)) AS lacking`,
+    [sql, NEEDED],
+  );
+  return { kind: 'there', lacking: rows[0]?.lacking ?? [] };
+}
+
+async function look(pool: Pick<Pool, 'query'>, table: TableName): Promise<Found | undefined> {
+  return (await pool.query<Found>(LOOK, [postgresTable(table)])).rows[0];
+}
+
+function problemOf({ columns, isUnique, isLogged }: Found): string | null {
+  if (columns !== COLUMNS) return `has the columns ${columns ?? 'of something else'}`;
+  if (!isUnique) return 'lets an event be recorded twice: it has no primary key';
+  return isLogged ? null : 'is unlogged or temporary: a crash of the server would empty it';
 }

@@ -1,8 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { errorField, type Database, type Pruning, type Session } from './database.js';
+import type { InboxFacts } from './diagnose.js';
 import { commitError, InboxEndedError, rolledBackError } from './errors.js';
 import type { ValidOptions } from './options.js';
-import { postgresTable, preparePostgres } from './postgres-table.js';
+import { lookPostgres, postgresDdl, postgresTable, preparePostgres } from './postgres-table.js';
 
 const UNDEFINED_TABLE = '42P01';
 const IN_FAILED_TRANSACTION = '25P02';
@@ -29,6 +30,12 @@ export class PostgresDatabase implements Database<PoolClient> {
 
   async open(): Promise<Session<PoolClient>> {
     return new PostgresSession(await this.#pool.connect(), postgresTable(this.#options.table));
+  }
+
+  async look(): Promise<InboxFacts> {
+    const { table, create } = this.#options;
+    const look = await lookPostgres(this.#pool, table);
+    return { table: postgresTable(table), ddl: postgresDdl(table), create, look };
   }
 
   isMissingTable(error: unknown): boolean {

@@ -3,6 +3,7 @@ import {
   invariant,
   type BookmarkStore,
   type CommitResult,
+  type Finding,
   type InstanceRegister,
   type Offset,
   type OffsetChange,
@@ -10,6 +11,7 @@ import {
   type OffsetStore,
   type ReplacedOffset,
 } from '@strandline/core';
+import { diagnoseDirectory } from './diagnose.js';
 import { EpochFiles } from './epoch-files.js';
 import { closedError, OffsetsError } from './errors.js';
 import { FileBookmarks } from './file-bookmarks.js';
@@ -91,6 +93,10 @@ class FileOffsets implements OffsetStore {
 
   replaced(pipeline: string): Promise<ReplacedOffset | null> {
     return this.#inTurn(pipeline, (files) => readReplaced(files.directory, pipeline));
+  }
+
+  diagnose(): Promise<readonly Finding[]> {
+    return diagnoseDirectory(this.#directory);
   }
 
   /** Waits for what is under way. */

@@ -1,6 +1,7 @@
 import type {
   BookmarkStore,
   CommitResult,
+  Finding,
   InstanceRegister,
   Offset,
   OffsetChange,
@@ -9,6 +10,7 @@ import type {
   ReplacedOffset,
 } from '@strandline/core';
 import { closedError } from './errors.js';
+import { diagnoseMemory } from './diagnose.js';
 import { besideOf, type Beside } from './memory-beside.js';
 import { MemoryBookmarks } from './memory-bookmarks.js';
 import { MemoryInstances } from './memory-instances.js';
@@ -87,6 +89,10 @@ class MemoryOffsets implements OffsetStore {
 
   replaced(pipeline: string): Promise<ReplacedOffset | null> {
     return this.#answer(pipeline, () => this.#beside.replaced.get(pipeline) ?? null);
+  }
+
+  diagnose(): Promise<readonly Finding[]> {
+    return Promise.resolve(diagnoseMemory());
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import {
   type ReplacedOffset,
 } from '@strandline/core';
 import { Calls } from './calls.js';
-import { diagnose } from './diagnose.js';
+import { diagnose } from './diagnose/index.js';
 import { endpointOf } from './endpoint.js';
 import type { RedisOffsetsOptions, ValidOptions } from './options.js';
 import {
@@ -129,7 +129,7 @@ class RedisOffsets implements OffsetStore {
   }
 
   diagnose(): Promise<readonly Finding[]> {
-    return diagnose(this.#calls);
+    return diagnose(this.#calls, this.#options);
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import {
   OwnershipLostError,
   StrandlineError,
   type Bookmark,
+  type Finding,
   type HandlerParts,
   type Logger,
   type OffsetStore,
@@ -17,6 +18,7 @@ import {
   type PipelineOptions,
 } from './config.js';
 import { NamedDesk, type PipelineDesk } from './letters/desk.js';
+import { diagnosePipeline } from './diagnose.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
 import { pause } from './pause.js';
@@ -61,6 +63,8 @@ export interface Pipeline extends AsyncDisposable {
    */
   readonly finished: Promise<void>;
   status(): PipelineStatus;
+  /** What its options ask of this process, for `strandline doctor`. Source, stores and handlers have checks of their own. */
+  diagnose(): readonly Finding[];
   /**
    * Handles a part of the log again, beside whoever runs the pipeline, which need not run here: in order per key, keys in
    * parallel, under a name and an offset of its own. The pipeline's own offset and dead letters stay as they are. An
@@ -125,7 +129,9 @@ class RunningPipeline implements Pipeline {
   constructor(config: PipelineConfig) {
     this.#config = config;
     this.deadLetters =
-      config.deadLetters === undefined ? null : new NamedDesk(config.name, config.deadLetters);
+      config.deadLetters === undefined
+        ? null
+        : new NamedDesk(config.name, config.deadLetters, config.parking.limits);
     const log = config.log ?? defaultLogger();
     this.#log = log.child({ pipeline: config.name });
     this.#replays = new Replays(config, this.#log);
@@ -172,6 +178,10 @@ class RunningPipeline implements Pipeline {
 
   status(): PipelineStatus {
     return statusOf(this.name, this.#state, this.#run);
+  }
+
+  diagnose(): readonly Finding[] {
+    return diagnosePipeline(this.#config);
   }
 
   async replay(options: ReplayOptions): Promise<Replay> {

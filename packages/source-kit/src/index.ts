@@ -1,3 +1,4 @@
+export { Asking, QUESTION_LIMIT, unlessUnasked, type Explain } from './asking.js';
 export { IdSet, type Ids } from './id-set.js';
 export { sourceOnDemand } from './on-demand.js';
 export {

@@ -3,6 +3,7 @@ import { mysqlError } from './errors.js';
 import { parseExecuted, type Flavour } from './gtids.js';
 import type { FilePosition } from './position.js';
 import type { Session } from './session.js';
+import { queryVariables } from './variables.js';
 
 /** What has to be known of a server before its log is read. */
 export interface ServerFacts {
@@ -61,29 +62,30 @@ export async function readServer(sql: Session): Promise<string> {
   return serverOf(await readVariables(sql));
 }
 
-function serverOf(variables: ReadonlyMap<string, string>): string {
+export function serverOf(variables: ReadonlyMap<string, string>): string {
   const serverId = variables.get('server_id') ?? '0';
   return variables.get('server_uuid') ?? variables.get('server_uid') ?? `server_id ${serverId}`;
 }
 
-async function readVariables(sql: Session): Promise<Map<string, string>> {
-  const rows = await queryRows(
-    sql,
-    `show global variables where variable_name in ('version', 'log_bin', 'binlog_format', 'binlog_row_image',
-      'binlog_row_metadata', 'gtid_mode', 'server_uuid', 'server_uid', 'server_id')`,
-  );
-  return new Map(rows.map((row) => [String(row['Variable_name']).toLowerCase(), String(row['Value'])]));
+function readVariables(sql: Session): Promise<ReadonlyMap<string, string>> {
+  return queryVariables(sql, 'global', [
+    ...['version', 'log_bin', 'binlog_format', 'binlog_row_image', 'binlog_row_metadata'],
+    ...['gtid_mode', 'server_uuid', 'server_uid', 'server_id'],
+  ]);
 }
 
 function checkVersion(flavour: Flavour, version: string, target: string): void {
-  const [major, minor] = seriesOf(version);
-  const fits = flavour === 'mariadb' ? major > 10 || (major === 10 && minor >= 6) : major >= 8;
-  if (fits) return;
+  if (fitsVersion(flavour, version)) return;
   throw mysqlError(
     'MYSQL_VERSION',
     `The server at ${target} is ${flavour === 'mariadb' ? 'MariaDB' : 'MySQL'} ${version}.`,
     'Strandline needs MySQL 8.0 or MariaDB 10.6, or newer.',
   );
+}
+
+export function fitsVersion(flavour: Flavour, version: string): boolean {
+  const [major, minor] = seriesOf(version);
+  return flavour === 'mariadb' ? major > 10 || (major === 10 && minor >= 6) : major >= 8;
 }
 
 function seriesOf(version: string): [major: number, minor: number] {

@@ -19,7 +19,7 @@ import {
   withSession,
   type Connector,
 } from './connection.js';
-import { diagnose } from './diagnose.js';
+import { diagnose } from './diagnose/index.js';
 import { identityOf } from './identity.js';
 import type { LiveLogOptions } from './live-log-options.js';
 import { Ownership } from './lock.js';
@@ -87,7 +87,7 @@ export class MysqlSource implements Source {
     const { signal } = request;
     const connector = createConnector(this.#config.connection, this.#config, signal);
     try {
-      return await withSession(connector, (sql) => diagnose(sql, request));
+      return await withSession(connector, (sql) => diagnose(sql, { ...request, config: this.#config }));
     } catch (error) {
       throw signal.aborted ? error : explain(error, connector);
     }

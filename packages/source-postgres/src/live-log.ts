@@ -12,6 +12,7 @@ import { logPosition } from './position.js';
 import { ReplicationConnection, type SessionSlot } from './replication-connection.js';
 import type { HeldLog } from './retention/held-log.js';
 import { decoderOptions, type Session, type SessionRequest } from './session.js';
+import { namesEveryone } from './synchronous-names.js';
 import { VisibilityGate } from './visibility-gate.js';
 import { walFacts } from './wal-facts.js';
 
@@ -310,10 +311,4 @@ export class LiveLog {
 /** What pg says when an answer is not there in time (`query_timeout`). */
 function isOverdue(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
-}
-
-/** Whether one of the entries of synchronous_standby_names (`a, b`, `FIRST 1 (a, b)`, `ANY 1 (a, b)`) is `*`. */
-function namesEveryone(names: string): boolean {
-  const list = /\((.*)\)/.exec(names)?.[1] ?? names;
-  return list.split(',').some((name) => /^\s*"?\*"?\s*$/.test(name));
 }

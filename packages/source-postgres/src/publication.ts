@@ -74,7 +74,7 @@ export async function findPublication(
   return { oid: publication.oid, membership: rows[0]?.oid ?? '' };
 }
 
-function mappedColumns(outbox: OutboxTable): string[] {
+export function mappedColumns(outbox: OutboxTable): string[] {
   const { id, key, type, payload, headers, columns } = outbox;
   const keys = typeof key === 'function' ? [] : [key].flat();
   return [id, ...keys, type, payload, headers, ...columns].filter((name) => name !== undefined);

@@ -18,7 +18,7 @@ export interface ServerFacts {
 }
 
 /** pg_current_snapshot, logical messages and publish_via_partition_root are all there from 14 on. */
-const OLDEST_VERSION = 140_000;
+export const OLDEST_VERSION = 140_000;
 
 /** Checks that a logical log can be read from this server at all, and gathers its facts. */
 export async function inspectServer(connector: Connector, sql: pg.Client): Promise<ServerFacts> {
@@ -84,7 +84,7 @@ const UNIT_MILLIS: Readonly<Record<string, number>> = {
 };
 
 /** Milliseconds of a setting as SHOW prints it: `1min`, `2500ms`, `0`. */
-function parseDuration(text: string): number {
+export function parseDuration(text: string): number {
   const match = /^(\d+)([a-z]*)$/.exec(text);
   return match === null ? 0 : Number(match[1]) * (UNIT_MILLIS[match[2] ?? ''] ?? 1);
 }

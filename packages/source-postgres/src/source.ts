@@ -15,7 +15,7 @@ import {
 import { connectError, isTransient } from './connect-errors.js';
 import type { PostgresConfig } from './config.js';
 import { createConnector, endClient } from './connection.js';
-import { diagnose } from './diagnose.js';
+import { diagnose } from './diagnose/index.js';
 import { inspectLog } from './inspect.js';
 import { LiveLog } from './live-log.js';
 import { createPending } from './pending.js';
@@ -63,7 +63,8 @@ export class PostgresSource implements Source {
   }
 
   async diagnose(asked: DiagnosisRequest): Promise<readonly Finding[]> {
-    return this.#look(asked, (request) => diagnose(request, asked));
+    // With `create` as it is set: what the first start would make need not be there.
+    return this.#look(asked, (request) => diagnose({ ...request, config: this.#config }, asked));
   }
 
   /** For who looks on: nothing is created for it. */

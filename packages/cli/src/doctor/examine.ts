@@ -1,38 +1,73 @@
 import type { Finding } from '@strandline/core';
-import type { Pipeline } from '@strandline/pipeline';
+import type { Pipeline, PipelineDesk } from '@strandline/pipeline';
 import { createLog } from '../log.js';
 import { lookAtPipeline } from '../status/look.js';
 import { lookAt, valueOf, type Looked } from '../status/looked.js';
 import { reportOf, type StatusReport } from '../status/report.js';
 
+/** What of a pipeline a finding is about, in the order in which they are told. */
+export const PLACES = ['pipeline', 'source', 'offsets', 'deadLetters', 'handler'] as const;
+export type Place = (typeof PLACES)[number];
+
+export interface PlacedFinding extends Finding {
+  readonly place: Place;
+}
+
 /** What was found of a pipeline; `--json` prints it as it is. */
 export interface Examination {
   readonly pipeline: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PlacedFinding[];
 }
 
-/** Has the offset store and the source look at their servers, and touches nothing. */
+/**
+ * Milliseconds that one place may take in all: longer than it lets its own questions take, so that what was answered
+ * is not lost with what was not.
+ */
+const PATIENCE = 20_000;
+
+const LABELS: Readonly<Record<Place, string>> = {
+  pipeline: 'the pipeline',
+  source: 'the source',
+  offsets: 'the offset store',
+  deadLetters: 'the dead-letter table',
+  handler: 'the handler',
+};
+
+const CHECKS: Readonly<Record<Place, string>> = {
+  ...{ pipeline: 'pipeline', source: 'source', offsets: 'offsets', handler: 'handler' },
+  deadLetters: 'letters',
+};
+
+type Look = (signal: AbortSignal) => Promise<readonly Finding[]>;
+
+/** A config may bring an older copy of the packages: then some of it has nothing to tell. */
+type Older<T> = Partial<T>;
+
+/** Has everything that a pipeline stands on look at its servers, and touches nothing. */
 export async function examine(pipeline: Pipeline): Promise<Examination> {
-  const { name, offsets, source } = pipeline;
+  const { name, offsets, source, deadLetters } = pipeline;
+  const { handlerParts = [] } = pipeline as Older<Pipeline>;
   const seen = await lookAtPipeline(pipeline);
   const lag = lagOf(reportOf(seen));
-  const [ofOffsets, ofSource] = await Promise.all([
-    lookAt(async () => (await offsets.diagnose?.()) ?? []),
-    lookAt(
-      async (signal) =>
-        (await source.diagnose?.({
-          ...{ pipeline: name, signal, log: createLog('silent') },
-          ...{ offset: valueOf(seen.offset), lag },
-        })) ?? [],
-    ),
-  ]);
-  return {
-    pipeline: name,
-    findings: [
-      ...findingsOf('offsets', 'the offset store', ofOffsets),
-      ...findingsOf('source', 'the source', ofSource),
+  const offset = valueOf(seen.offset);
+  const log = createLog('silent');
+  const looks: readonly (readonly [Place, Look])[] = [
+    ['pipeline', () => Promise.resolve((pipeline as Older<Pipeline>).diagnose?.() ?? [])],
+    [
+      'source',
+      async (signal) => (await source.diagnose?.({ pipeline: name, signal, log, offset, lag })) ?? [],
     ],
-  };
+    ['offsets', async () => (await offsets.diagnose?.()) ?? []],
+    ['deadLetters', async () => (await (deadLetters as Older<PipelineDesk> | null)?.diagnose?.()) ?? []],
+    ...handlerParts.map((part): readonly [Place, Look] => [
+      'handler',
+      async (signal) => (await part.diagnose?.({ pipeline: name, signal, log })) ?? [],
+    ]),
+  ];
+  const found = await Promise.all(
+    looks.map(async ([place, look]) => placed(place, await lookAt(look, PATIENCE))),
+  );
+  return { pipeline: name, findings: found.flat() };
 }
 
 /** In seconds. When nothing runs, what has committed since the offset was saved waits for so long. */
@@ -41,14 +76,15 @@ function lagOf({ lag, offset, owner, unasked }: StatusReport): number | null {
   return lag.seconds ?? offset?.age ?? null;
 }
 
-function findingsOf(check: string, place: string, looked: Looked<readonly Finding[]>): readonly Finding[] {
-  if ('value' in looked) return looked.value;
+function placed(place: Place, looked: Looked<readonly Finding[]>): readonly PlacedFinding[] {
+  if ('value' in looked) return looked.value.map((finding) => ({ place, ...finding }));
   const { code, message } = looked.away;
   return [
     {
-      check,
+      place,
+      check: CHECKS[place],
       result: 'fail',
-      found: `${place} can't be asked${code === null ? '' : `: ${code}`}`,
+      found: `${LABELS[place]} can't be asked${code === null ? '' : `: ${code}`}`,
       why: 'The pipeline needs it, and from here nothing can be told of it.',
       remedy: message,
     },

@@ -20,15 +20,18 @@ export interface Unasked extends Away {
 export type Looked<T> = { readonly value: T } | { readonly away: Away };
 
 /** Asks, and waits so long at most; what is wrong is an answer, too. */
-export async function lookAt<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<Looked<T>> {
+export async function lookAt<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  patience = PATIENCE,
+): Promise<Looked<T>> {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new Error(`no answer within ${String(PATIENCE / 1_000)} s`);
+      const error = new Error(`no answer within ${String(patience / 1_000)} s`);
       reject(error);
       late.abort(error);
-    }, PATIENCE);
+    }, patience);
   });
   try {
     return { value: await Promise.race([ask(late.signal), deadline]) };

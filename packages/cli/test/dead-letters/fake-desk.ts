@@ -91,6 +91,10 @@ export class FakeDesk implements PipelineDesk {
     return Promise.resolve(this.letters.filter(({ event }) => event.key === key).length);
   }
 
+  diagnose(): Promise<never[]> {
+    return Promise.resolve([]);
+  }
+
   async *export({ state }: LetterFilter = {}): AsyncGenerator<DeadLetter> {
     for (const one of this.letters) {
       if ((state ?? one.state) === one.state) yield await Promise.resolve(one);

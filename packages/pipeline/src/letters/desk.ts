@@ -2,8 +2,10 @@ import type {
   DeadLetter,
   DeadLetterDesk,
   DeadLetterStore,
+  Finding,
   LetterCounts,
   LetterFilter,
+  LetterLimits,
 } from '@strandline/core';
 import { pipelineError } from '../errors.js';
 
@@ -44,18 +46,22 @@ export interface PipelineDesk {
    * which are read twice.
    */
   export(filter?: LetterFilter): AsyncIterable<DeadLetter>;
+  /** Whether the table can take letters, and has any that somebody should look at. Touches nothing. */
+  diagnose(): Promise<readonly Finding[]>;
 }
 
 /** The store's desk, in the name of a pipeline. */
 export class NamedDesk implements PipelineDesk {
   readonly #pipeline: string;
   readonly #store: DeadLetterStore;
+  readonly #limits: LetterLimits;
   #desk: DeadLetterDesk | null = null;
   #isClosed = false;
 
-  constructor(pipeline: string, store: DeadLetterStore) {
+  constructor(pipeline: string, store: DeadLetterStore, limits: LetterLimits) {
     this.#pipeline = pipeline;
     this.#store = store;
+    this.#limits = limits;
   }
 
   async list(
@@ -94,6 +100,10 @@ export class NamedDesk implements PipelineDesk {
         if (letter !== null) yield letter;
       }
     }
+  }
+
+  async diagnose(): Promise<readonly Finding[]> {
+    return (await this.#store.diagnose?.(this.#pipeline, this.#limits)) ?? [];
   }
 
   async close(): Promise<void> {
