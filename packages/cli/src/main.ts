@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { addBookmark } from './bookmarks/command.js';
 import { run } from './commands/run.js';
+import { addControl } from './control/command.js';
 import { addDeadLetters } from './dead-letters/command.js';
 import { addDoctor } from './doctor/command.js';
 import { exitCodes } from './exit-codes.js';
@@ -83,6 +84,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
     });
   addStatus(program, streams, ended);
   addDoctor(program, streams, ended);
+  addControl(program, streams, ended);
   addDeadLetters(program, streams, ended);
   addOffsets(program, streams, ended);
   addBookmark(program, streams, ended);

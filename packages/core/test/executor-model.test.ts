@@ -179,7 +179,7 @@ class Model {
     this.running = this.running.filter((other) => other !== model);
     if (model.failures === 0) model.firstFailedAt = this.now;
     model.failures += 1;
-    const gaveUp = model.failures === RETRY.attempts || this.now - model.firstFailedAt >= RETRY.maxElapsed;
+    const gaveUp = model.failures >= RETRY.attempts || this.now - model.firstFailedAt >= RETRY.maxElapsed;
     if (permanent || gaveUp) {
       model.halted = true;
       return 'halt';

@@ -25,6 +25,13 @@ export type PlannedFault = { readonly at: number } & (
 );
 
 export type FaultKind = PlannedFault['kind'];
+const ORDERS = ['hold', 'hold here', 'rest', 'try now', 'park now', 'skip now'] as const;
+type OrderKind = (typeof ORDERS)[number];
+
+/** Whether it is an operator's, of a pipeline that runs. */
+export function isOrder({ kind }: PlannedFault): boolean {
+  return (ORDERS as readonly FaultKind[]).includes(kind);
+}
 
 /** How handlers behave: shares of their calls. */
 export interface Temper {
@@ -160,10 +167,16 @@ function drawFaults(
   hasLetters: boolean,
   { span, faults: most }: Size,
 ): PlannedFault[] {
-  const kinds: FaultKind[] = ['kill', 'kill', 'stop', 'pause', 'cut', 'offsets away', 'skew'];
-  kinds.push('hold', 'hold here', 'rest', 'try now');
-  if (hasLetters)
-    kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard', 'park now', 'skip now');
+  const kinds: Exclude<FaultKind, OrderKind>[] = [
+    'kill',
+    'kill',
+    'stop',
+    'pause',
+    'cut',
+    'offsets away',
+    'skew',
+  ];
+  if (hasLetters) kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard');
   const faults = Array.from({ length: random.between(0, most) }, (): PlannedFault => {
     const kind = random.pick(kinds);
     const at = random.between(0, span);
@@ -185,6 +198,29 @@ function drawFaults(
       case 'skip':
       case 'discard':
         return { at, kind, key: random.pick(keys) };
+    }
+  });
+  // Behind all other draws: what a seed was before operators gave orders, it still is.
+  const orders = drawOrders(random, keys, crew, hasLetters, { span, faults: most });
+  return [...faults, ...orders].sort((a, b) => a.at - b.at);
+}
+
+/** What operators order of a running pipeline, in some of the schedules. */
+function drawOrders(
+  random: Random,
+  keys: readonly string[],
+  crew: number,
+  hasLetters: boolean,
+  { span, faults: most }: Pick<Size, 'span' | 'faults'>,
+): PlannedFault[] {
+  if (!random.chance(0.4)) return [];
+  const kinds: OrderKind[] = ['hold', 'hold', 'hold here', 'rest', 'try now'];
+  if (hasLetters) kinds.push('park now', 'skip now');
+  return Array.from({ length: random.between(1, most) }, (): PlannedFault => {
+    const kind = random.pick(kinds);
+    const at = random.between(0, span);
+    const member = random.between(0, crew - 1);
+    switch (kind) {
       case 'hold':
         return { at, kind, key: random.pick(keys), lasts: random.pick(HOLDS) };
       case 'hold here':
@@ -197,5 +233,4 @@ function drawFaults(
         return { at, kind, member, key: random.pick(keys) };
     }
   });
-  return faults.sort((a, b) => a.at - b.at);
 }

@@ -57,13 +57,14 @@ export function liveViewOf(run: Run, key: string): Pick<KeyView, 'strand' | 'wai
   const { executor, letters } = run;
   const strand = executor.strandOf(key);
   const parked = executor.parkedStrandOf(key);
-  const isInFlight = strand?.state === 'running' || strand?.state === 'stuck';
-  const events = strand?.events(Math.min(strand.length, NAMED_EVENTS)) ?? [];
+  const isRunning = strand?.state === 'running' || strand?.state === 'stuck';
+  const inFlight = isRunning ? strand.inFlight : 0;
+  const events = strand === undefined ? [] : strand.events(Math.min(strand.length, NAMED_EVENTS));
   return {
     strand: strand === undefined ? null : viewOf(strand, momentOf(run, [strand])),
     waiting: events.map(({ id, type, position, transaction }, n) => ({
       ...{ id, type, position, committedAt: transaction.commitTime },
-      inFlight: isInFlight && n < (strand?.inFlight ?? 0),
+      inFlight: n < inFlight,
     })),
     parked:
       parked === undefined

@@ -3,8 +3,8 @@ import { pipelineError } from '../errors.js';
 import type { Run } from '../run.js';
 import { momentOf, viewOf, type StrandView } from './strand-view.js';
 
-/** Strands that are looked at without a turn of the event loop for others: about a millisecond. */
-const CHUNK = 4_096;
+/** Strands that are looked at without a turn of the event loop for others: less than a millisecond. */
+const CHUNK = 2_048;
 const DEFAULT_LIMIT = 50;
 const MOST = 1_000;
 

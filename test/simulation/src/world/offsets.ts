@@ -6,6 +6,7 @@ import type {
   OffsetSeed,
   OffsetStore,
 } from '@strandline/core';
+import { isOrder } from '../scenario.js';
 import { FaultyCalls } from './faulty-calls.js';
 import type { Member } from './member.js';
 import type { World } from './world.js';
@@ -38,13 +39,10 @@ export class SimulatedOffsets implements Asked {
       code: 'OFFSETS_UNAVAILABLE',
       isAway: () => world.offsetsAway > 0,
     });
-    const calls = this.#calls;
-    const { controls } = world.offsets;
-    this.controls = {
-      load: (pipeline) => calls.call(() => controls.load(pipeline)),
-      newer: (pipeline, revision) => calls.call(() => controls.newer(pipeline, revision)),
-      change: (pipeline, read, by) => calls.call(() => controls.change(pipeline, read, by)),
-    };
+    // Where nobody orders anything it is not asked over the network: what a seed was before there were orders, it still is.
+    this.controls = world.scenario.faults.some(isOrder)
+      ? faultyControls(world.offsets.controls, this.#calls)
+      : world.offsets.controls;
   }
 
   load(pipeline: string): Promise<Offset | null> {
@@ -76,4 +74,12 @@ export class SimulatedOffsets implements Asked {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function faultyControls(controls: ControlStore, calls: FaultyCalls): ControlStore {
+  return {
+    load: (pipeline) => calls.call(() => controls.load(pipeline)),
+    newer: (pipeline, revision) => calls.call(() => controls.newer(pipeline, revision)),
+    change: (pipeline, read, by) => calls.call(() => controls.change(pipeline, read, by)),
+  };
 }
