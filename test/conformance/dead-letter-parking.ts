@@ -128,6 +128,15 @@ export function describeParking(each: Each): void {
       expect(await waiting(claimed, 'a')).toEqual(['1', '2', '3']);
     });
 
+    each('one that an operator parks waits, whatever it was before', async (claimed) => {
+      const { store, fence } = claimed;
+      await store.park(fence, 'a', [letter(event('a', 2), 'overflow')], 'behind', ROOMY);
+      await store.park(fence, 'a', [letter(event('a', 1), 'operator')], 'front', ROOMY, null);
+      expect(await store.released(fence, 10)).toEqual([]);
+      const [head] = await store.read(fence, 'a', 1);
+      expect(head).toMatchObject({ reason: 'operator', failure: null, event: { id: '1' } });
+    });
+
     each('one of which all was done before is released: nothing waits', async (claimed) => {
       const { store, fence } = claimed;
       await parked(claimed, 'a', 1, 1);

@@ -16,7 +16,7 @@ export type CliErrorCode =
   | 'CLI_CONFIRMATION'
   /** Somebody was asked and did not say yes. */
   | 'CLI_CANCELLED'
-  /** There is no letter by that number or of that key, or no bookmark by that name. */
+  /** There is no letter by that number or of that key, no bookmark by that name, or the key is not held. */
   | 'CLI_NOTHING_FOUND'
   /** A file that was named can't be read. */
   | 'CLI_FILE'

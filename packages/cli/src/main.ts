@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addBookmark } from './bookmarks/command.js';
+import { addControl } from './control/command.js';
 import { addDeadLetters } from './dead-letters/command.js';
 import { addDoctor } from './doctor/command.js';
 import { readDotenv } from './dotenv.js';
@@ -57,6 +58,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
   addHealth(program, streams, ended);
   addStatus(program, streams, ended);
   addDoctor(program, streams, ended);
+  addControl(program, streams, ended);
   addDeadLetters(program, streams, ended);
   addOffsets(program, streams, ended);
   addBookmark(program, streams, ended);

@@ -1,4 +1,12 @@
-import type { InstanceReport, LogState, Offset, OffsetStore, Source } from '@strandline/core';
+import {
+  NO_CONTROLS,
+  type Controls,
+  type InstanceReport,
+  type LogState,
+  type Offset,
+  type OffsetStore,
+  type Source,
+} from '@strandline/core';
 import type { InstanceDetails } from '@strandline/pipeline';
 import { Ansis } from 'ansis';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +28,8 @@ const details: InstanceDetails = {
     unsettled: 0,
     bytes: 0,
   },
-  ...{ strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0, halted: 0, parked: 0, full: 0 },
+  ...{ strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0, halted: 0, held: 0 },
+  ...{ parked: 0, full: 0 },
   ...{ releasing: 0, settled: 9, turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [] },
   partial: false,
 };
@@ -45,6 +54,7 @@ function instance(id: string, state: string, rest: Partial<InstanceReport> = {})
 }
 
 interface World {
+  readonly controls?: Controls;
   readonly offset?: () => Promise<Offset | null>;
   readonly instances?: readonly InstanceReport[];
   readonly log?: () => Promise<LogState>;
@@ -57,6 +67,7 @@ async function reported(world: World = {}): Promise<StatusReport> {
       load,
       instances: { list: async () => (await load(), world.instances ?? []) },
       bookmarks: { list: () => Promise.resolve([]) },
+      controls: { load: async () => (await load(), world.controls ?? NO_CONTROLS) },
     } as unknown as OffsetStore,
     source: { inspect: world.log ?? (() => Promise.resolve(log)) } as unknown as Source,
   });
@@ -70,6 +81,32 @@ function text(report: StatusReport): string {
 const away = Object.assign(new Error('Redis is away. Start it.'), {
   code: 'OFFSETS_UNAVAILABLE',
   remedy: 'Start it.',
+});
+
+describe('what operators have ordered', () => {
+  const order = { by: 'ann@shop-1', at: '2026-01-01T00:00:00.000Z', note: 'the bank has called' };
+  const held = Array.from({ length: 12 }, (_, n) => ({ key: `key ${String(n)}`, ...order }));
+
+  test('is named, by whom, since when and why, and needs somebody', async () => {
+    const report = await reported({
+      instances: [instance('a', 'running', { epoch: 3, details: { ...details, held: 2, strands: 2 } })],
+      controls: { revision: 7, paused: order, held },
+    });
+    expect(report.problems).toEqual([
+      'it is paused by ann@shop-1 at 2026-01-01T00:00:00.000Z: the bank has called. strandline resume ends that',
+      '12 keys held: what comes of them holds the log. strandline keys release',
+    ]);
+    expect(report).toMatchObject({ pausedBy: order, heldKeys: { count: 12 } });
+    expect(text(report)).toContain('key 9  by ann@shop-1 at 2026-01-01T00:00:00.000Z: the bank has called\n');
+    expect(text(report)).toContain('(and 2 more keys: strandline keys list)');
+    expect(text(report)).toContain('0 waiting, 0 retrying, 2 held');
+  });
+
+  test('is nothing to speak of when there is nothing', async () => {
+    const report = await reported({ instances: [instance('a', 'running', { epoch: 3, details })] });
+    expect([report.problems, report.pausedBy, report.heldKeys]).toEqual([[], null, { count: 0, first: [] }]);
+    expect(text(report)).not.toContain('held');
+  });
 });
 
 describe('who runs a pipeline', () => {
@@ -226,7 +263,7 @@ describe('what holds it up', () => {
     expect(shown).toMatch(/hot +512 events\n/);
     expect(shown).not.toContain('\u001b');
     expect(report.problems).toEqual([
-      '1 key halted: they hold the log. Correct the cause, and restart',
+      '1 key halted: they hold the log. Correct the cause, and retry or restart',
       'the dead-letter table has no room for 1 key: they hold the log until it has',
     ]);
   });
@@ -246,7 +283,12 @@ describe('what holds it up', () => {
 describe('the dead-letter table', () => {
   const seen = {
     ...{ pipeline: 'shop', at: Date.parse('2026-01-01T00:01:00.000Z') },
-    ...{ offset: { value: offset }, bookmarks: { value: [] }, log: { value: log } },
+    ...{
+      offset: { value: offset },
+      bookmarks: { value: [] },
+      controls: { value: NO_CONTROLS },
+      log: { value: log },
+    },
     instances: {
       value: [instance('a', 'running', { epoch: 3, details: { ...details, parked: 2, releasing: 1 } })],
     },

@@ -3,6 +3,7 @@ import {
   invariant,
   type BookmarkStore,
   type CommitResult,
+  type ControlStore,
   type Finding,
   type InstanceRegister,
   type Offset,
@@ -15,6 +16,7 @@ import { diagnoseDirectory } from './diagnose.js';
 import { EpochFiles } from './epoch-files.js';
 import { closedError, OffsetsError } from './errors.js';
 import { FileBookmarks } from './file-bookmarks.js';
+import { FileControls } from './file-controls.js';
 import { FileInstances } from './file-instances.js';
 import { claim, commit, newestOffset } from './owned-files.js';
 import { directoryName } from './pipeline-name.js';
@@ -58,6 +60,7 @@ class FileOffsets implements OffsetStore {
   readonly name: string;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: ControlStore;
   readonly #directory: string;
   readonly #turns = new Turns();
   #isClosed = false;
@@ -69,6 +72,7 @@ class FileOffsets implements OffsetStore {
       this.#inTurn(pipeline, (files) => work(files.directory));
     this.bookmarks = new FileBookmarks(at);
     this.instances = new FileInstances(at);
+    this.controls = new FileControls(at);
   }
 
   load(pipeline: string): Promise<Offset | null> {

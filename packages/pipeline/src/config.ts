@@ -63,7 +63,7 @@ interface CommonOptions {
   /**
    * What becomes of an event that no retry could help. `park` (default with `deadLetters`): it and the later events
    * of its key go to the dead-letter table, in order, until somebody releases the key. `skip`: it alone goes there.
-   * `halt` (default without): its key stands still and holds the log, until a restart.
+   * `halt` (default without): its key stands still and holds the log, until `control.retry` or a restart.
    */
   readonly onFailure?: FailurePolicy;
   /** Where parked and skipped events are kept, such as `deadLetters({ postgres: { url } })`. */

@@ -16,9 +16,22 @@ export type PlannedFault = { readonly at: number } & (
   | { readonly kind: 'skew'; readonly member: number; readonly by: number }
   | { readonly kind: 'offsets away' | 'letters away'; readonly lasts: number }
   | { readonly kind: 'retry' | 'skip' | 'discard'; readonly key: string }
+  /** An operator holds a key, or pauses the pipeline, from elsewhere; `hold here`: in that process. Later it is let go. */
+  | { readonly kind: 'hold'; readonly key: string; readonly lasts: number }
+  | { readonly kind: 'hold here'; readonly member: number; readonly key: string; readonly lasts: number }
+  | { readonly kind: 'rest'; readonly lasts: number }
+  /** An operator does something to the live head of a key, in that process. */
+  | { readonly kind: 'try now' | 'park now' | 'skip now'; readonly member: number; readonly key: string }
 );
 
 export type FaultKind = PlannedFault['kind'];
+const ORDERS = ['hold', 'hold here', 'rest', 'try now', 'park now', 'skip now'] as const;
+type OrderKind = (typeof ORDERS)[number];
+
+/** Whether it is an operator's, of a pipeline that runs. */
+export function isOrder({ kind }: PlannedFault): boolean {
+  return (ORDERS as readonly FaultKind[]).includes(kind);
+}
 
 /** How handlers behave: shares of their calls. */
 export interface Temper {
@@ -74,6 +87,9 @@ interface Size {
   readonly commits: number;
   readonly faults: number;
 }
+
+/** Milliseconds for which an operator holds something: also for longer than an owner takes to hear of it. */
+const HOLDS = [20, 20, 100, 100, 2_500];
 
 const SHORT: Size = { span: 120, commits: 6, faults: 3 };
 const LONG: Size = { span: 240, commits: 12, faults: 9 };
@@ -151,7 +167,15 @@ function drawFaults(
   hasLetters: boolean,
   { span, faults: most }: Size,
 ): PlannedFault[] {
-  const kinds: FaultKind[] = ['kill', 'kill', 'stop', 'pause', 'cut', 'offsets away', 'skew'];
+  const kinds: Exclude<FaultKind, OrderKind>[] = [
+    'kill',
+    'kill',
+    'stop',
+    'pause',
+    'cut',
+    'offsets away',
+    'skew',
+  ];
   if (hasLetters) kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard');
   const faults = Array.from({ length: random.between(0, most) }, (): PlannedFault => {
     const kind = random.pick(kinds);
@@ -176,5 +200,37 @@ function drawFaults(
         return { at, kind, key: random.pick(keys) };
     }
   });
-  return faults.sort((a, b) => a.at - b.at);
+  // Behind all other draws: what a seed was before operators gave orders, it still is.
+  const orders = drawOrders(random, keys, crew, hasLetters, { span, faults: most });
+  return [...faults, ...orders].sort((a, b) => a.at - b.at);
+}
+
+/** What operators order of a running pipeline, in some of the schedules. */
+function drawOrders(
+  random: Random,
+  keys: readonly string[],
+  crew: number,
+  hasLetters: boolean,
+  { span, faults: most }: Pick<Size, 'span' | 'faults'>,
+): PlannedFault[] {
+  if (!random.chance(0.4)) return [];
+  const kinds: OrderKind[] = ['hold', 'hold', 'hold here', 'rest', 'try now'];
+  if (hasLetters) kinds.push('park now', 'skip now');
+  return Array.from({ length: random.between(1, most) }, (): PlannedFault => {
+    const kind = random.pick(kinds);
+    const at = random.between(0, span);
+    const member = random.between(0, crew - 1);
+    switch (kind) {
+      case 'hold':
+        return { at, kind, key: random.pick(keys), lasts: random.pick(HOLDS) };
+      case 'hold here':
+        return { at, kind, member, key: random.pick(keys), lasts: random.pick(HOLDS) };
+      case 'rest':
+        return { at, kind, lasts: random.pick(HOLDS) };
+      case 'try now':
+      case 'park now':
+      case 'skip now':
+        return { at, kind, member, key: random.pick(keys) };
+    }
+  });
 }

@@ -1,10 +1,14 @@
+import type { Order } from '@strandline/core';
 import type { InstanceDetails } from '@strandline/pipeline';
+import { orderText } from '../control/answers.js';
 import { amount } from '../text.js';
 import type { Instance, Instances } from './instances.js';
 import type { Unasked } from './looked.js';
 
 /** What is known of a pipeline, as far as problems show in it. */
 interface Known extends Instances {
+  readonly pausedBy: Order | null;
+  readonly heldKeys: { readonly count: number } | null;
   /** Null when there is none. */
   readonly offset: unknown;
   readonly unasked: readonly Unasked[];
@@ -21,12 +25,16 @@ const PLACES: Readonly<Record<Unasked['place'], string>> = {
  * a full window is how work is bounded: these are told, and no problem.
  */
 export function problemsOf(report: Known): string[] {
-  const { owner, unasked } = report;
+  const { owner, unasked, pausedBy, heldKeys } = report;
   return [
     ...unasked.map(
       ({ place, code, message }) =>
         `${PLACES[place]} can't be asked: ${code === null ? '' : `${code}: `}${message}`,
     ),
+    ...(pausedBy === null ? [] : [`it is paused ${orderText(pausedBy)}. strandline resume ends that`]),
+    ...(heldKeys === null || heldKeys.count === 0
+      ? []
+      : [`${amount(heldKeys.count, 'key')} held: what comes of them holds the log. strandline keys release`]),
     ...(owner === null ? ownerless(report) : problemsOfOwner(owner)),
   ];
 }
@@ -50,7 +58,7 @@ function problemsOfOwner({ details }: Instance): string[] {
   const { halted, full, offsetsAvailable, lettersAvailable, source } = details;
   return [
     ...(halted > 0
-      ? [`${amount(halted, 'key')} halted: they hold the log. Correct the cause, and restart`]
+      ? [`${amount(halted, 'key')} halted: they hold the log. Correct the cause, and retry or restart`]
       : []),
     ...(full > 0
       ? [`the dead-letter table has no room for ${amount(full, 'key')}: they hold the log until it has`]

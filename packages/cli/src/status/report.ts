@@ -1,9 +1,12 @@
-import type { LetterCounts } from '@strandline/core';
+import type { HeldKey, LetterCounts, Order } from '@strandline/core';
 import { sortInstances, type Instances } from './instances.js';
 import { lagOf, type Lag } from './lag.js';
 import type { Seen } from './look.js';
 import { valueOf, type Looked, type Unasked } from './looked.js';
 import { problemsOf } from './problems.js';
+
+/** Held keys that are named. */
+const NAMED = 10;
 
 /** What `strandline status` tells of a pipeline; `--json` prints it as it is. What is not known is null. */
 export interface StatusReport extends Instances {
@@ -28,6 +31,10 @@ export interface StatusReport extends Instances {
   } | null;
   readonly letters: LetterCounts | null;
   readonly bookmarks: number | null;
+  /** Who has paused the pipeline; null when nobody has, or it can't be asked. */
+  readonly pausedBy: Order | null;
+  /** How many keys operators hold, and the first ten. */
+  readonly heldKeys: { readonly count: number; readonly first: readonly HeldKey[] } | null;
   readonly unasked: readonly Unasked[];
   /** What somebody should look at, in sentences: empty when all is well. */
   readonly problems: readonly string[];
@@ -37,6 +44,7 @@ export function reportOf(seen: Seen): StatusReport {
   const { pipeline, at } = seen;
   const offset = valueOf(seen.offset);
   const log = valueOf(seen.log);
+  const controls = valueOf(seen.controls);
   const instances = sortInstances(valueOf(seen.instances) ?? [], offset?.epoch ?? null);
   const rest = {
     ...instances,
@@ -53,14 +61,16 @@ export function reportOf(seen: Seen): StatusReport {
     log: log && { head: log.head, earliest: log.earliest, retainedBytes: log.retainedBytes },
     letters: seen.letters && valueOf(seen.letters),
     bookmarks: valueOf(seen.bookmarks)?.length ?? null,
+    pausedBy: controls?.paused ?? null,
+    heldKeys: controls && { count: controls.held.length, first: controls.held.slice(0, NAMED) },
     unasked: unaskedOf(seen),
   };
   return { ...rest, problems: problemsOf(rest) };
 }
 
-function unaskedOf({ offset, instances, bookmarks, log, letters }: Seen): Unasked[] {
+function unaskedOf({ offset, instances, bookmarks, controls, log, letters }: Seen): Unasked[] {
   const places: readonly (readonly [Unasked['place'], readonly (Looked<unknown> | null)[]])[] = [
-    ['offsets', [offset, instances, bookmarks]],
+    ['offsets', [offset, instances, bookmarks, controls]],
     ['source', [log]],
     ['deadLetters', [letters]],
   ];

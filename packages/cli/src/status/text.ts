@@ -1,6 +1,7 @@
 import type { InstanceDetails } from '@strandline/pipeline';
 import type { Ansis } from 'ansis';
 import { amount, printable, table } from '../text.js';
+import { orderText } from '../control/answers.js';
 import type { Instance } from './instances.js';
 import { errorText } from './problems.js';
 import type { StatusReport } from './report.js';
@@ -14,6 +15,7 @@ const PAUSES: Readonly<Record<string, string>> = {
   handlers: 'the handlers are slower than the log',
   key: 'a key has as many events here as it may (maxPerKey)',
   offsets: 'too much is settled and not saved: the offset store is away',
+  operator: 'an operator has paused the pipeline: no handler starts',
 };
 
 /** A pipeline in some lines. */
@@ -33,6 +35,7 @@ export function statusText(report: StatusReport, ink: Ansis): string {
     `${ink.bold(printable(pipeline))}  ${ownerText(owner, ink)}\n`,
     table(facts.map(([name, text]) => [`  ${name}`, printable(text)])),
     ...(details === null ? [] : keysOf(details)),
+    ...heldOf(report),
     ...problems.map((problem) => `  ${ink.red('!')} ${printable(problem)}\n`),
   ].join('');
 }
@@ -75,8 +78,8 @@ function lagText({ lag, log }: StatusReport): string {
 
 function workOf(details: InstanceDetails): (readonly [string, string])[] {
   const { source, paused, suspecting, settledBefore, watermarkAge, rates, oldest } = details;
-  const { running, stuck, backoff, exhausted, halted, strands } = details;
-  const waiting = Math.max(0, strands - running - stuck - backoff - exhausted - halted);
+  const { running, stuck, backoff, exhausted, halted, held, strands } = details;
+  const waiting = Math.max(0, strands - running - stuck - backoff - exhausted - halted - held);
   const counts = [
     `${amount(details.unsettled, 'event')} of ${amount(strands, 'key')}`,
     `${amount(running + stuck, 'key')} in flight${stuck === 0 ? '' : ` (${String(stuck)} stuck)`}`,
@@ -84,6 +87,7 @@ function workOf(details: InstanceDetails): (readonly [string, string])[] {
     `${String(backoff)} retrying`,
     ...(exhausted === 0 ? [] : [`${String(exhausted)} failed for good`]),
     ...(halted === 0 ? [] : [`${String(halted)} halted`]),
+    ...(held === 0 ? [] : [`${String(held)} held`]),
   ];
   return [
     ['log', source === null ? UNKNOWN : sourceText(source)],
@@ -146,6 +150,16 @@ function keysOf({ turns, failing, hot, parkedKeys, fullKeys, partial }: Instance
     ...section('parked', parkedKeys, (key) => [key]),
     ...section('no room for', fullKeys, (key) => [key]),
     ...(partial ? ['  (there are more keys than were looked at: those that live longest were)\n'] : []),
+  ];
+}
+
+function heldOf({ heldKeys }: StatusReport): string[] {
+  if (heldKeys === null) return [];
+  const { first, count } = heldKeys;
+  const more = count - first.length;
+  return [
+    ...section('held', first, ({ key, ...order }) => [key, orderText(order)]),
+    ...(more === 0 ? [] : [`  (and ${amount(more, 'more key', 'more keys')}: strandline keys list)\n`]),
   ];
 }
 
