@@ -8,6 +8,7 @@ import { exitCodes } from './exit-codes.js';
 import { configNames } from './find-config.js';
 import { defaultLevel, parseLevel, type LogLevel } from './log.js';
 import { addOffsets } from './offsets/command.js';
+import { addPrune } from './prune/command.js';
 import { addStatus } from './status/command.js';
 import { addReplay } from './replay/command.js';
 import type { Streams } from './streams.js';
@@ -88,6 +89,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
   addBookmark(program, streams, ended);
   addReplay(program, streams, ended);
   addTail(program, streams, ended);
+  addPrune(program, streams, ended);
   return program;
 }
 

@@ -42,6 +42,10 @@ export class ScriptedPipeline implements Pipeline {
     return { state: this.state } as PipelineStatus;
   }
 
+  prune(): Promise<never> {
+    return Promise.reject(new Error('this test prunes nothing'));
+  }
+
   replay(): Promise<never> {
     return Promise.reject(new Error('this test replays nothing'));
   }

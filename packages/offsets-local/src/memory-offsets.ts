@@ -6,6 +6,7 @@ import type {
   OffsetChange,
   OffsetSeed,
   OffsetStore,
+  RegisteredPipeline,
   ReplacedOffset,
 } from '@strandline/core';
 import { closedError } from './errors.js';
@@ -87,6 +88,11 @@ class MemoryOffsets implements OffsetStore {
 
   replaced(pipeline: string): Promise<ReplacedOffset | null> {
     return this.#answer(pipeline, () => this.#beside.replaced.get(pipeline) ?? null);
+  }
+
+  async list(): Promise<readonly RegisteredPipeline[]> {
+    if (this.#isClosed) throw closedError(this.name);
+    return Promise.resolve([...this.#storage].map(([pipeline, offset]) => ({ pipeline, offset })));
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 export { IdSet, type Ids } from './id-set.js';
+export { leastUlid, leastUuid } from './id-times.js';
 export { sourceOnDemand } from './on-demand.js';
 export {
   outboxSchema,
