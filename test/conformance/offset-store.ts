@@ -6,6 +6,7 @@ import { describeContents } from './offset-store-contents.js';
 import { describeControls } from './offset-store-controls.js';
 import { describeInstances } from './offset-store-instances.js';
 import { describeLimits } from './offset-store-limits.js';
+import { describeList } from './offset-store-list.js';
 import { describeReplacing } from './offset-store-replacing.js';
 import { eachOf, type SetUp } from './offset-store-fixtures.js';
 
@@ -19,6 +20,7 @@ export function describeOffsetStore(kind: string, setUp: SetUp): void {
     describeCommits(each);
     describeContents(each);
     describeReplacing(each);
+    describeList(each);
     describeBookmarks(each);
     describeInstances(each);
     describeControls(each);

@@ -180,6 +180,31 @@ describe('Postgres', () => {
     expect(found(await diagnosisOf(outbox, { offset }), 'postgres-slot').result).toBe('fail');
   });
 
+  test('a table of dead rows is to be vacuumed, and the remedy is what does it', async () => {
+    await using outbox = await testOutbox('postgres');
+    const admin = new Client({ connectionString: outbox.url });
+    await admin.connect();
+    const vacuum = async (): Promise<Finding> => found(await diagnosisOf(outbox), 'postgres-outbox-vacuum');
+    await admin.query('alter table outbox set (autovacuum_enabled = off)');
+    const off = await vacuum();
+    expect(off.found).toContain('autovacuum is off for the table');
+    await admin.query(off.remedy ?? '');
+    expect((await vacuum()).result).toBe('pass');
+    await admin.query('alter table outbox set (autovacuum_vacuum_threshold = 2000000000)');
+    await admin.query("insert into outbox (key) select 'k' from generate_series(1, 10001)");
+    await admin.query('delete from outbox');
+    await admin.query('select pg_stat_force_next_flush()');
+    const dead = await vacuum();
+    expect(dead).toMatchObject({
+      result: 'warn',
+      found: expect.stringContaining('10001 dead rows') as string,
+    });
+    for (const statement of dead.remedy?.split(';') ?? []) await admin.query(statement);
+    await admin.query('select pg_stat_force_next_flush()');
+    expect((await vacuum()).result).toBe('pass');
+    await admin.end();
+  });
+
   test('the slot of a pipeline is told with what it keeps, and fails once the server has given it up', async () => {
     await using server = await startPostgres({
       exclusive: true,

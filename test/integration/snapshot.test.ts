@@ -221,6 +221,10 @@ class CrashingOffsets implements OffsetStore {
     return this.#store.replaced(pipeline);
   }
 
+  list(): ReturnType<OffsetStore['list']> {
+    return this.#store.list();
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }

@@ -12,7 +12,7 @@ export function looked(parts: Partial<PipelineStatus> = {}): PipelineStatus {
       unsaved: 0,
     },
     ...{ epoch: 1, offsetsAvailable: true, source: { state: 'streaming', lagBytes: 0, reconnects: 0 } },
-    ...{ stuckTurns: [], releasing: [], fullKeys: [], lettersAvailable: true, suspecting: false },
+    ...{ stuckTurns: [], releasing: [], fullKeys: [], lettersAvailable: true, suspecting: false, prune: null },
     ...{
       unsettled: 0,
       bytes: 0,

@@ -9,6 +9,7 @@ import { exitCodes, exitCodesHelp } from './exit-codes.js';
 import { addHealth } from './health/command.js';
 import { addInit } from './init/command.js';
 import { addOffsets } from './offsets/command.js';
+import { addPrune } from './prune/command.js';
 import { addStatus } from './status/command.js';
 import { addReplay } from './replay/command.js';
 import { addRun } from './run/command.js';
@@ -64,6 +65,7 @@ function createProgram(streams: Streams, ended: (exitCode: number) => void): Com
   addBookmark(program, streams, ended);
   addReplay(program, streams, ended);
   addTail(program, streams, ended);
+  addPrune(program, streams, ended);
   return program;
 }
 

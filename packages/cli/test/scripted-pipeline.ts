@@ -49,6 +49,10 @@ export class ScriptedPipeline implements Pipeline {
     return [];
   }
 
+  prune(): Promise<never> {
+    return Promise.reject(new Error('this test prunes nothing'));
+  }
+
   replay(): Promise<never> {
     return Promise.reject(new Error('this test replays nothing'));
   }

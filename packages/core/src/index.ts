@@ -56,10 +56,23 @@ export type {
   OffsetChange,
   OffsetSeed,
   OffsetStore,
+  RegisteredPipeline,
   ReplacedOffset,
 } from './offset.js';
 export type { ParkedStrand } from './parked-strands.js';
 export type { Position, PositionRange } from './position.js';
+export type {
+  HeldBack,
+  OldPartition,
+  OutboxPruner,
+  Relation,
+  ReplicaLag,
+  RowKey,
+  RowsLook,
+  RowTime,
+  PrunerRequest,
+  ServerLoad,
+} from './outbox-pruner.js';
 export { delayCeiling, nextDelay, type RetryPolicy } from './retry-policy.js';
 export type { SourceBatch } from './source-batch.js';
 export type { SourceIdentity } from './source-identity.js';

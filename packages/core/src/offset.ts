@@ -50,6 +50,12 @@ export interface ReplacedOffset {
   readonly replacedAt: string;
 }
 
+/** A pipeline that has an offset. */
+export interface RegisteredPipeline {
+  readonly pipeline: string;
+  readonly offset: Offset;
+}
+
 /**
  * Keeps one offset per pipeline, and what belongs to it: bookmarks, which processes there are, and what operators have
  * ordered. Every implementation passes `test/conformance/offset-store.ts`.
@@ -78,6 +84,11 @@ export interface OffsetStore {
   replace(pipeline: string, read: Offset | null, by: OffsetChange | null): Promise<'replaced' | 'changed'>;
   /** What the last `replace` has replaced, to put it back; null when there is none. */
   replaced(pipeline: string): Promise<ReplacedOffset | null>;
+  /**
+   * All pipelines that have an offset, in no order; one that was reset has none. What is there during all of the call is in
+   * it, and a single offset that can't be read is an error: whoever asks must not take it for one that is not there.
+   */
+  list(): Promise<readonly RegisteredPipeline[]>;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
   readonly controls: ControlStore;

@@ -3,6 +3,7 @@ import type { Finding } from './finding.js';
 import type { Logger } from './logger.js';
 import type { LogReader, LogReaderRequest, LogState } from './log-reader.js';
 import type { Offset, OffsetSeed } from './offset.js';
+import type { OutboxPruner, PrunerRequest } from './outbox-pruner.js';
 import type { Position } from './position.js';
 import type { SourceBatch } from './source-batch.js';
 import type { SourceIdentity } from './source-identity.js';
@@ -95,4 +96,9 @@ export interface Source {
   inspect(request: Pick<LogReaderRequest, 'pipeline' | 'signal' | 'log'>): Promise<LogState>;
   /** How its server is set up: what could lose the log before it was read. Touches nothing. */
   diagnose?(request: DiagnosisRequest): Promise<readonly Finding[]>;
+  /**
+   * What it takes to delete settled rows of its outbox; null while another pruner of the same outbox is at work. Throws a
+   * StrandlineError when it can't be told which rows are old, or the user may not delete.
+   */
+  pruner?(request: PrunerRequest): Promise<OutboxPruner | null>;
 }

@@ -10,6 +10,7 @@ import {
   type OffsetChange,
   type OffsetSeed,
   type OffsetStore,
+  type RegisteredPipeline,
   type ReplacedOffset,
 } from '@strandline/core';
 import { diagnoseDirectory } from './diagnose.js';
@@ -18,10 +19,11 @@ import { closedError, OffsetsError } from './errors.js';
 import { FileBookmarks } from './file-bookmarks.js';
 import { FileControls } from './file-controls.js';
 import { FileInstances } from './file-instances.js';
-import { claim, commit, newestOffset } from './owned-files.js';
+import { claim, commit, newestOffset, registeredIn } from './owned-files.js';
 import { directoryName } from './pipeline-name.js';
 import { readReplaced, replace } from './replace.js';
 import { Turns } from './turns.js';
+import { directoriesIn } from './whole-files.js';
 
 export interface FileOffsetsOptions {
   /** Where the offsets are kept, on a local disk. It is made when it is missing. */
@@ -101,6 +103,17 @@ class FileOffsets implements OffsetStore {
 
   diagnose(): Promise<readonly Finding[]> {
     return diagnoseDirectory(this.#directory);
+  }
+
+  async list(): Promise<readonly RegisteredPipeline[]> {
+    if (this.#isClosed) throw closedError(this.name);
+    const registered: RegisteredPipeline[] = [];
+    for (const name of await directoriesIn(this.#directory)) {
+      const directory = path.join(this.#directory, name);
+      const found = await this.#turns.take(directory, () => registeredIn(new EpochFiles(directory)));
+      if (found !== null) registered.push(found);
+    }
+    return registered;
   }
 
   /** Waits for what is under way. */

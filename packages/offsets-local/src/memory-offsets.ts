@@ -8,6 +8,7 @@ import type {
   OffsetChange,
   OffsetSeed,
   OffsetStore,
+  RegisteredPipeline,
   ReplacedOffset,
 } from '@strandline/core';
 import { closedError } from './errors.js';
@@ -97,6 +98,11 @@ class MemoryOffsets implements OffsetStore {
 
   diagnose(): Promise<readonly Finding[]> {
     return Promise.resolve(diagnoseMemory());
+  }
+
+  async list(): Promise<readonly RegisteredPipeline[]> {
+    if (this.#isClosed) throw closedError(this.name);
+    return Promise.resolve([...this.#storage].map(([pipeline, offset]) => ({ pipeline, offset })));
   }
 
   close(): Promise<void> {

@@ -1,6 +1,8 @@
-import type { CommitResult, Offset, OffsetSeed } from '@strandline/core';
+import path from 'node:path';
+import type { CommitResult, Offset, OffsetSeed, RegisteredPipeline } from '@strandline/core';
 import type { EpochFiles } from './epoch-files.js';
-import { decode, encode } from './record.js';
+import { directoryName } from './pipeline-name.js';
+import { decode, encode, misplaced, pipelineOf } from './record.js';
 
 /** See `fileOffsets` for what these guarantee, and why. */
 export async function claim(files: EpochFiles, pipeline: string, seed: OffsetSeed): Promise<Offset> {
@@ -44,6 +46,21 @@ export async function commit(files: EpochFiles, pipeline: string, offset: Offset
   // See above: only this second look makes `saved` hold against a claim that is made at the same time.
   if ((await files.list()).newest > offset.epoch) return 'fenced';
   return mine === null ? 'restored' : 'saved';
+}
+
+/** The pipeline whose directory this is, and its offset; null when it has none. Its name is in the files: a directory's is cut. */
+export async function registeredIn(files: EpochFiles): Promise<RegisteredPipeline | null> {
+  for (;;) {
+    const [newest] = (await files.list()).saved;
+    if (newest === undefined) return null;
+    const text = await files.read(newest);
+    if (text === undefined) continue;
+    const file = files.file(newest);
+    const pipeline = pipelineOf(text, file);
+    if (directoryName(pipeline) !== path.basename(files.directory)) throw misplaced(pipeline, file);
+    const { offset } = decode(text, pipeline, file);
+    return offset && { pipeline, offset };
+  }
 }
 
 /**

@@ -75,6 +75,22 @@ export function decode(text: string, pipeline: string, file: string): Held {
   };
 }
 
+/** Whose offset file it is. @throws OffsetsError `OFFSETS_CORRUPT` */
+export function pipelineOf(text: string, file: string): string {
+  const named = z.object({ pipeline: z.string() }).safeParse(parse(text, file));
+  if (named.success) return named.data.pipeline;
+  throw corrupt(file, "can't be read (pipeline)", restore);
+}
+
+/** The offset file of one pipeline in the directory of another. */
+export function misplaced(pipeline: string, file: string): OffsetsError {
+  return corrupt(
+    file,
+    `belongs to pipeline ${JSON.stringify(pipeline)}, whose directory this is not`,
+    restore,
+  );
+}
+
 /** The same of the file with what was replaced last. */
 export function decodeReplaced(text: string, pipeline: string, file: string): ReplacedOffset {
   const { offset, replacedAt } = checked(replacedRecord, parse(text, file), pipeline, file);

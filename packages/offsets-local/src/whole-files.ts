@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileError } from './errors.js';
 
 /** The names in a directory; none when there is no such directory. */
 export async function namesIn(directory: string): Promise<string[]> {
+  return (await entriesIn(directory)).map(({ name }) => name);
+}
+
+/** The directories in a directory, by name. */
+export async function directoriesIn(directory: string): Promise<string[]> {
+  return (await entriesIn(directory)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+async function entriesIn(directory: string): Promise<Dirent[]> {
   try {
-    return await readdir(directory);
+    return await readdir(directory, { withFileTypes: true });
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw fileError(error, directory);

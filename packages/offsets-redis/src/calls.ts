@@ -1,10 +1,10 @@
-import type { RedisClient } from './client.js';
+import type { RedisClient, RedisNode } from './client.js';
 import { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import { closedError, OffsetsError } from './errors.js';
 import { explain, goesOn } from './failures.js';
-import { keyOf, type Kept } from './key.js';
+import { keyOf, patternOf, pipelineOfKey, type Kept } from './key.js';
 import type { ValidOptions } from './options.js';
 import { answerTimeout } from './patience.js';
 import { unknownFormat, unreadableField, wrongType } from './record.js';
@@ -23,6 +23,11 @@ export interface Call {
 
 /** Outcomes of scripts that have written nothing: replicas need not have it. */
 const WROTE_NOTHING: ReadonlySet<unknown> = new Set(['fenced', 'stale', 'changed', 'exists', 'missing']);
+
+/** Keys that one SCAN looks at: less than a millisecond of the server. */
+const KEYS_A_SCAN = 1_000;
+/** Of one server, for all of its keys: some seconds. */
+const MOST_SCANS = 10_000;
 
 /** Asks Redis, each time within a deadline; what fails comes as an `OffsetsError` that says what it means. */
 export class Calls {
@@ -78,6 +83,32 @@ export class Calls {
     return (answers ?? []).map(([error, answer]) => error ?? answer);
   }
 
+  /**
+   * The pipelines of which something is kept, on a cluster on any of its nodes. SCAN looks at all keys of a server, a
+   * thousand at a time: what is in use by other pipelines meanwhile is not held up.
+   */
+  async pipelines(kept: Kept): Promise<readonly string[]> {
+    const client = await this.#connection.ready(this.#options.connectTimeout);
+    const { keyPrefix } = this.#options;
+    const found = new Set<string>();
+    for (const node of nodesOf(client)) {
+      let cursor = '0';
+      let calls = 0;
+      do {
+        if (calls++ === MOST_SCANS) throw this.#tooManyKeys();
+        const [next, keys] = await this.#inTime(client, () =>
+          node.scan(cursor, 'MATCH', patternOf(keyPrefix, kept), 'COUNT', KEYS_A_SCAN),
+        );
+        for (const key of keys) {
+          const pipeline = pipelineOfKey(keyPrefix, key, kept);
+          if (pipeline !== null) found.add(pipeline);
+        }
+        cursor = next;
+      } while (cursor !== '0');
+    }
+    return [...found];
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }
@@ -105,6 +136,14 @@ export class Calls {
     );
   }
 
+  #tooManyKeys(): OffsetsError {
+    return new OffsetsError(
+      'OFFSETS_CONFIG',
+      `${this.name} has more than ${String(KEYS_A_SCAN * MOST_SCANS)} keys: to find the pipelines among them would take too long.`,
+      'Keep the offsets in a Redis of their own, or in a database of their own (redis://host/1).',
+    );
+  }
+
   #tooFew(found: number): OffsetsError {
     const { count, timeout } = this.#options.replicas ?? { count: 0, timeout: 0 };
     return new OffsetsError(
@@ -113,4 +152,9 @@ export class Calls {
       `Look at the replication, or ask for fewer in replicas.count. ${goesOn}`,
     );
   }
+}
+
+/** Where keys are: of a cluster all primaries, for a key is only on its own. */
+function nodesOf(client: RedisClient): readonly RedisNode[] {
+  return client.nodes?.('master') ?? [client];
 }

@@ -4,8 +4,21 @@ import type { ValidOptions } from './options.js';
 import { answerTimeout, disconnectTimeout } from './patience.js';
 import { QuietSentinelConnector } from './sentinel-connector.js';
 
+/** A server, or one of a cluster. */
+export interface RedisNode {
+  scan(
+    cursor: string,
+    match: 'MATCH',
+    pattern: string,
+    count: 'COUNT',
+    keys: number,
+  ): Promise<[cursor: string, keys: string[]]>;
+}
+
 /** What the store needs of ioredis; a server, sentinels and a cluster all offer it. */
-export interface RedisClient {
+export interface RedisClient extends RedisNode {
+  /** Of a cluster. */
+  nodes?(role: 'master'): RedisNode[];
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;

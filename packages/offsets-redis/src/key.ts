@@ -14,6 +14,20 @@ export function keyOf(prefix: string, pipeline: string, kept: Kept): string {
   return `${prefix}:{${pipeline.replace(/[%{}]/g, encodeURIComponent)}}:${kept}`;
 }
 
+/** What SCAN finds all keys of one kind by. */
+export function patternOf(prefix: string, kept: Kept): string {
+  return `${prefix.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}:{*}:${kept}`;
+}
+
+/** Whose key it is; null when it is none of these: a pattern finds longer prefixes, too. */
+export function pipelineOfKey(prefix: string, key: string, kept: Kept): string | null {
+  const [before, behind] = [`${prefix}:{`, `}:${kept}`];
+  if (!key.startsWith(before) || !key.endsWith(behind)) return null;
+  if (key.length <= before.length + behind.length) return null;
+  const pipeline = key.slice(before.length, -behind.length).replaceAll(/%(?:25|7B|7D)/g, decodeURIComponent);
+  return keyOf(prefix, pipeline, kept) === key ? pipeline : null;
+}
+
 function badName(problem: string): OffsetsError {
   return new OffsetsError(
     'OFFSETS_CONFIG',

@@ -10,6 +10,7 @@ import {
   type OffsetChange,
   type OffsetSeed,
   type OffsetStore,
+  type RegisteredPipeline,
   type ReplacedOffset,
 } from '@strandline/core';
 import { Calls } from './calls.js';
@@ -131,6 +132,15 @@ class RedisOffsets implements OffsetStore {
   async replaced(pipeline: string): Promise<ReplacedOffset | null> {
     const { key, held } = await this.#held(pipeline);
     return held === null ? null : decodeReplaced(held, key, this.name);
+  }
+
+  async list(): Promise<readonly RegisteredPipeline[]> {
+    const registered: RegisteredPipeline[] = [];
+    for (const pipeline of await this.#calls.pipelines('offset')) {
+      const offset = await this.load(pipeline);
+      if (offset !== null) registered.push({ pipeline, offset });
+    }
+    return registered;
   }
 
   diagnose(): Promise<readonly Finding[]> {

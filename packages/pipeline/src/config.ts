@@ -13,6 +13,7 @@ import {
 } from '@strandline/core';
 import { z } from 'zod';
 import { pipelineError } from './errors.js';
+import { pruneSchema, type PruneConfig, type PruneOptions } from './prune/options.js';
 
 /** Handles one event. A returned promise is awaited; a throw or a rejection is retried by the policy. */
 export type Handler = (event: OutboxEvent, ctx: HandlerContext) => unknown;
@@ -97,6 +98,8 @@ interface CommonOptions {
    * throws, the replay does not start.
    */
   onReplayStart?(start: ReplayStart): unknown;
+  /** Deletes rows of the outbox that every pipeline on it has settled. Default: none are deleted. */
+  readonly prune?: PruneOptions;
   /** A pino logger, or anything with its methods. Default: pino to stderr, its level from LOG_LEVEL or info. */
   readonly log?: Logger;
 }
@@ -140,6 +143,7 @@ export interface PipelineConfig {
   /** What the handlers bring along, each handler once. */
   readonly handlerParts: readonly HandlerParts[];
   readonly onReplayStart: ((start: ReplayStart) => unknown) | undefined;
+  readonly prune: PruneConfig | undefined;
 }
 
 /** setTimeout takes no more. */
@@ -238,6 +242,15 @@ const schema = z
     handle: functionOf,
     handlers: z.record(z.string(), functionOf).default({}),
     onReplayStart: functionOf.optional(),
+    prune: pruneSchema.optional(),
+  })
+  .refine(({ prune, source }) => prune === undefined || hasMethods(source, ['pruner']), {
+    path: ['prune'],
+    error: 'needs a source that can delete rows of its outbox',
+  })
+  .refine(({ prune, offsets }) => prune === undefined || hasMethods(offsets, ['list']), {
+    path: ['prune'],
+    error: 'needs an offset store that can list its pipelines',
   })
   .refine((config) => config.deadLetters !== undefined || (config.onFailure ?? 'halt') === 'halt', {
     path: ['onFailure'],
@@ -258,13 +271,16 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
       'Correct the options of definePipeline({ … }).',
     );
   }
-  const { log, batch, deadLetters, ...rest } = result.data;
+  const { log, batch, deadLetters, prune, ...rest } = result.data;
   const onFailure = rest.onFailure ?? (deadLetters === undefined ? 'halt' : 'park');
   // Called as a method of the user's object: `this` works in it.
   const handle = options.handle.bind(options) as Handler;
   const onReplayStart = options.onReplayStart?.bind(options);
   const handlerParts = handlerPartsOf([options.handle, ...Object.values(options.handlers ?? {})]);
-  return Object.freeze({ ...rest, onFailure, deadLetters, log, batch, handle, handlerParts, onReplayStart });
+  return Object.freeze({
+    ...{ ...rest, onFailure, deadLetters, log, batch, handle, handlerParts, onReplayStart },
+    prune: prune && Object.freeze(prune),
+  });
 }
 
 /** Bound functions have lost their properties: so what was given is asked. */

@@ -38,6 +38,8 @@ import { tail, type TailOptions } from './replay/tail.js';
 import { NamedBookmarkDesk, type BookmarkDesk } from './operator/bookmark-desk.js';
 import { NamedOffsetDesk, type OffsetDesk } from './operator/offset-desk.js';
 import { Run } from './run.js';
+import { pruneOnce, type PruneReport, type PruneRequest } from './prune/prune-once.js';
+import { Pruning } from './prune/pruning.js';
 import { statusOf, type PipelineState, type PipelineStatus } from './report/status.js';
 
 /** Milliseconds. */
@@ -85,6 +87,11 @@ export interface Pipeline extends AsyncDisposable {
    * its signal and with the pipeline. Throws `REPLAY_CONFIG`, `REPLAY_BOOKMARK`, and what the source throws.
    */
   tail(options?: TailOptions): AsyncIterable<OutboxEvent>;
+  /**
+   * Deletes rows of the outbox that are old and that every pipeline on it has settled, once, also where the pipeline runs
+   * elsewhere or not at all. Throws `PIPELINE_CONFIG`, and what source and offset store throw.
+   */
+  prune(request?: PruneRequest): Promise<PruneReport>;
   /** What could not be handled, for an operator; null without `deadLetters`. Closed when the pipeline stops. */
   readonly deadLetters: PipelineDesk | null;
   /** Where the pipeline stands, for an operator to look at and to change while it does not run. Closed like `offsets`. */
@@ -146,6 +153,8 @@ class RunningPipeline implements Pipeline {
   #owning = false;
   /** What the pipeline has stopped with. */
   #failure: unknown = null;
+  /** Of this term of ownership, or of the last one. */
+  #pruning: Pruning | null = null;
   #main: Promise<void> | null = null;
   #started: (() => void) | null = null;
   #seenWorking = false;
@@ -206,7 +215,11 @@ class RunningPipeline implements Pipeline {
   }
 
   status(): PipelineStatus {
-    return statusOf(this.name, this.#state, this.#run);
+    return statusOf(this.name, this.#state, this.#run, this.#pruning?.figures ?? null);
+  }
+
+  async prune(request: PruneRequest = {}): Promise<PruneReport> {
+    return pruneOnce(request, this.#config, this.#stopping.signal, this.#log);
   }
 
   strands(query: StrandQuery = {}): Promise<StrandList> {
@@ -270,6 +283,8 @@ class RunningPipeline implements Pipeline {
     }
     this.#become('stopping');
     this.#run?.stop();
+    // At once: what it is at needs no end in order.
+    void this.#pruning?.stop();
     if (insideReplay || this.#run?.insideHandler === true) return;
     // How it ended is for `start` and `finished` to tell.
     await this.#main?.catch(() => undefined);
@@ -325,6 +340,7 @@ class RunningPipeline implements Pipeline {
     this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
     this.#sawWorking();
     if (this.#stopping.signal.aborted) run.stop();
+    const pruning = this.#startPruning();
     try {
       await run.run();
     } catch (error) {
@@ -332,7 +348,16 @@ class RunningPipeline implements Pipeline {
       this.#log.warn({ err: errorFields(error) }, 'lost the ownership of the pipeline');
     } finally {
       this.#owning = false;
+      await pruning?.stop();
     }
+  }
+
+  #startPruning(): Pruning | null {
+    const { name: pipeline, source, offsets, prune: config } = this.#config;
+    if (config === undefined) return null;
+    this.#pruning = new Pruning({ pipeline, source, offsets, config, log: this.#log });
+    this.#pruning.start();
+    return this.#pruning;
   }
 
   /**

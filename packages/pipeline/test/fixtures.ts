@@ -210,6 +210,9 @@ export class FakeStore implements OffsetStore {
     return Promise.resolve(null);
   }
 
+  list: OffsetStore['list'] = () =>
+    Promise.resolve(this.saved === null ? [] : [{ pipeline: 'test', offset: this.saved }]);
+
   close(): Promise<void> {
     this.closed += 1;
     return Promise.resolve();

@@ -179,6 +179,9 @@ export class KeptOffsets implements OffsetStore {
     return Promise.resolve(null);
   }
 
+  list: OffsetStore['list'] = () =>
+    Promise.resolve([...this.offsets].map(([pipeline, offset]) => ({ pipeline, offset })));
+
   close(): Promise<void> {
     this.closed += 1;
     return Promise.resolve();

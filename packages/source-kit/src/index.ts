@@ -1,5 +1,6 @@
 export { Asking, QUESTION_LIMIT, unlessUnasked, type Explain } from './asking.js';
 export { IdSet, type Ids } from './id-set.js';
+export { leastUlid, leastUuid } from './id-times.js';
 export { sourceOnDemand } from './on-demand.js';
 export {
   outboxSchema,

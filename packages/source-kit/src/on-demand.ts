@@ -13,5 +13,6 @@ export function sourceOnDemand(name: string, load: () => Promise<Required<Source
     reader: async (request) => (await loaded()).reader(request),
     inspect: async (request) => (await loaded()).inspect(request),
     diagnose: async (request) => (await loaded()).diagnose(request),
+    pruner: async (request) => (await loaded()).pruner(request),
   };
 }

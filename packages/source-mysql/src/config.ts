@@ -95,7 +95,8 @@ export function parseMysqlOptions(options: MysqlOptions): MysqlConfig {
   return Object.freeze({ ...rest, connection: connection ?? connectionOf(url ?? '') });
 }
 
-function connectionOf(url: string): ConnectionOptions {
+/** Throws `MYSQL_CONFIG` for a text that is none, which is not in the message. */
+export function connectionOf(url: string): ConnectionOptions {
   try {
     return readUrl(new URL(url));
   } catch {

@@ -44,6 +44,12 @@ export type MysqlErrorCode =
   | 'MYSQL_SNAPSHOT_ORDER'
   /** Too much was inserted since the start snapshot was taken to read it on. */
   | 'MYSQL_SNAPSHOT_STALE'
+  /** There is no telling which rows are old. */
+  | 'MYSQL_PRUNE_TIME'
+  /** Rows have nothing by which one can be told from all others. */
+  | 'MYSQL_PRUNE_KEY'
+  /** The user may not delete rows. */
+  | 'MYSQL_PRUNE_PRIVILEGE'
   | 'MYSQL_ROW'
   | 'MYSQL_NULL_KEY'
   | 'MYSQL_DECODE'

@@ -7,6 +7,8 @@ import {
   type LogReaderRequest,
   type LogState,
   type OpenRequest,
+  type OutboxPruner,
+  type PrunerRequest,
   type Source,
   type SourceStream,
 } from '@strandline/core';
@@ -27,6 +29,7 @@ import { checkCoverage } from './log-coverage.js';
 import { MysqlLogReader } from './log-reader.js';
 import { readLogState } from './log-state.js';
 import { createPending } from './pending.js';
+import { openPruner } from './prune/pruner.js';
 import { RowMapper } from './row-mapper.js';
 import { inspectServer } from './server.js';
 import type { Session } from './session.js';
@@ -90,6 +93,15 @@ export class MysqlSource implements Source {
       return await withSession(connector, (sql) => diagnose(sql, { ...request, config: this.#config }));
     } catch (error) {
       throw signal.aborted ? error : explain(error, connector);
+    }
+  }
+
+  async pruner(asked: PrunerRequest): Promise<OutboxPruner | null> {
+    const connector = createConnector(this.#config.connection, this.#config, asked.signal);
+    try {
+      return await openPruner(connector, this.#config, asked);
+    } catch (error) {
+      throw asked.signal.aborted ? error : explain(error, connector);
     }
   }
 

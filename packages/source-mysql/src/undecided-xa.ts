@@ -26,6 +26,16 @@ export async function refusePrepared(sql: Session, { undecidedXa }: MysqlConfig)
   );
 }
 
+/** Whether XA transactions are prepared and not decided; null when this user may not see it. */
+export async function hasPrepared(sql: Session): Promise<boolean | null> {
+  try {
+    return (await queryRows(sql, 'xa recover')).length > 0;
+  } catch (error) {
+    if (MAY_NOT_RECOVER.has(errnoOf(error))) return null;
+    throw error;
+  }
+}
+
 function mayNotRecover(cause: unknown): Error {
   return mysqlError(
     'MYSQL_PRIVILEGE',

@@ -45,6 +45,14 @@ export type PostgresErrorCode =
   | 'PG_SNAPSHOT_ORDER'
   /** Too much was inserted since the start snapshot was taken to read it on. */
   | 'PG_SNAPSHOT_STALE'
+  /** There is no telling which rows are old. */
+  | 'PG_PRUNE_TIME'
+  /** Rows have nothing by which one can be told from all others. */
+  | 'PG_PRUNE_KEY'
+  /** There is no table whose rows could be deleted. */
+  | 'PG_PRUNE_TABLE'
+  /** The user may not delete rows, or not see how far replicas are. */
+  | 'PG_PRUNE_PRIVILEGE'
   | 'PG_ROW'
   | 'PG_NULL_KEY'
   | 'PG_MESSAGE'

@@ -16,6 +16,9 @@ export interface PostgresIdentity extends SourceIdentity {
   readonly publication: string;
   /** The oid of the table's entry in the publication: what was inserted while it was out of it was not published. */
   readonly membership: string;
+  /** `schema.table`, and its oid, which outlives another name; empty where there is no table. Offsets of older releases lack them. */
+  readonly table: string;
+  readonly tableOid: string;
 }
 
 /** Of a pipeline that started with a snapshot, until the next start after it: what the snapshot saw. */

@@ -69,6 +69,8 @@ export async function openSession(request: SessionRequest, saved: Offset | null)
         timeline: String(server.timeline),
         publication: publication.oid,
         membership: publication.membership,
+        table: table?.name ?? '',
+        tableOid: table === null ? '' : String(table.oid),
       },
     };
   } catch (error) {

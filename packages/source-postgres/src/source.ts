@@ -9,6 +9,8 @@ import {
   type LogState,
   type Offset,
   type OpenRequest,
+  type OutboxPruner,
+  type PrunerRequest,
   type Source,
   type SourceStream,
 } from '@strandline/core';
@@ -20,6 +22,7 @@ import { inspectLog } from './inspect.js';
 import { LiveLog } from './live-log.js';
 import { createPending } from './pending.js';
 import { compareLog, parsePosition } from './position.js';
+import { openPruner } from './prune/pruner.js';
 import { HeldLog } from './retention/held-log.js';
 import { openLogReader } from './reader/open-reader.js';
 import { openSession, type SessionRequest } from './session.js';
@@ -65,6 +68,10 @@ export class PostgresSource implements Source {
   async diagnose(asked: DiagnosisRequest): Promise<readonly Finding[]> {
     // With `create` as it is set: what the first start would make need not be there.
     return this.#look(asked, (request) => diagnose({ ...request, config: this.#config }, asked));
+  }
+
+  async pruner(asked: PrunerRequest): Promise<OutboxPruner | null> {
+    return this.#look(asked, (request) => openPruner(request, asked));
   }
 
   /** For who looks on: nothing is created for it. */

@@ -1,7 +1,13 @@
 import { findingsOf, type Finding, type Offset } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { parsePostgresOptions, type PostgresOptions } from '../src/config.js';
-import type { PostgresFacts, ServerState, SlotState, TableState } from '../src/diagnose/facts.js';
+import type {
+  PostgresFacts,
+  ServerState,
+  SlotState,
+  TableState,
+  VacuumState,
+} from '../src/diagnose/facts.js';
 import { POSTGRES_CHECKS } from '../src/diagnose/index.js';
 import { isPoolerHost, serviceOf } from '../src/diagnose/service.js';
 
@@ -18,6 +24,10 @@ const SLOT: SlotState = {
   ...{ type: 'logical', plugin: 'pgoutput', database: 'shop', temporary: false, twoPhase: false },
   ...{ failover: false, invalidation: null, status: 'reserved', confirmed: 16n, safeBytes: null },
   ...{ retainedBytes: 1_048_576, reader: null },
+};
+
+const VACUUM: VacuumState = {
+  ...{ table: 't', live: 5, dead: 0, vacuumedAt: null, off: null, scaleFactor: 0.2 },
 };
 
 const OFFSET: Offset = {
@@ -74,6 +84,7 @@ function facts({ facts = {}, server, settings, table, slot, options }: Changes):
     slots: { answer: { used: 1, senders: 1, ours: { ...SLOT, ...slot } } },
     transactions: { answer: { open: [], prepared: [] } },
     standbys: { answer: { count: 0 } },
+    vacuum: { answer: VACUUM },
     ...facts,
   };
 }
@@ -252,4 +263,21 @@ describe('managed services by their names', () => {
   ])('%s', (host, service) => {
     expect(serviceOf({ host, roles: new Set(), settings: new Set(), aurora: false })).toBe(service);
   });
+});
+
+it.each([
+  ['quiet', {}, 'pass', null],
+  ['few dead rows', { dead: 9_999, live: 0 }, 'pass', null],
+  ['fewer than live ones', { dead: 20_000, live: 30_000 }, 'pass', null],
+  ['more than live ones', { dead: 20_000, live: 10_000 }, 'warn', /^alter table t set \(.*\); vacuum t;$/],
+  ['switched off', { off: 'table' as const }, 'warn', /^alter table t reset/],
+  ['switched off for all', { off: 'server' as const }, 'warn', /^alter system set autovacuum = on/],
+])('autovacuum of a table that is %s', (_, change, result, remedy) => {
+  const changed = facts({ facts: { vacuum: { answer: { ...VACUUM, ...change } } } });
+  const finding = findingsOf(POSTGRES_CHECKS, changed).find(
+    ({ check }) => check === 'postgres-outbox-vacuum',
+  );
+  expect(finding?.result).toBe(result);
+  if (remedy === null) expect(finding?.remedy).toBeNull();
+  else expect(finding?.remedy).toMatch(remedy);
 });

@@ -16,6 +16,7 @@ export {
   type OutboxEvent,
   type Position,
   type RetryPolicy,
+  type RowTime,
   type Source,
   type Transaction,
 } from '@strandline/core';
@@ -52,6 +53,10 @@ export {
   type PipelineDesk,
   type PipelineOptions,
   type PipelineStatus,
+  type PruneFigures,
+  type PruneOptions,
+  type PruneReport,
+  type PruneRequest,
   type Replay,
   type ReplayOptions,
   type ReplayStart,

@@ -12,6 +12,7 @@ export function offsetsWith(store: OffsetStore, otherwise: Partial<OffsetStore>)
     commit: (pipeline, offset) => store.commit(pipeline, offset),
     replace: (pipeline, read, by) => store.replace(pipeline, read, by),
     replaced: (pipeline) => store.replaced(pipeline),
+    list: () => store.list(),
     close: () => store.close(),
     ...otherwise,
   };

@@ -1,5 +1,6 @@
 import type { ExecutorCounts, SourceStatus } from '@strandline/core';
 import type { StuckTurn } from '../dispatcher.js';
+import type { PruneFigures } from '../prune/figures.js';
 import type { PauseReason, Run } from '../run.js';
 
 /**
@@ -38,6 +39,8 @@ export interface PipelineStatus extends ExecutorCounts {
   readonly lettersAvailable: boolean;
   /** Events run one at a time, to find the one whose handler ends the process. */
   readonly suspecting: boolean;
+  /** What the pruner does in this term of ownership; null without `prune`. */
+  readonly prune: PruneFigures | null;
 }
 
 const NOTHING: ExecutorCounts = {
@@ -54,7 +57,12 @@ const NOTHING: ExecutorCounts = {
   settled: 0,
 };
 
-export function statusOf(name: string, state: PipelineState, run: Run | null): PipelineStatus {
+export function statusOf(
+  name: string,
+  state: PipelineState,
+  run: Run | null,
+  prune: PruneFigures | null,
+): PipelineStatus {
   return {
     name,
     state,
@@ -70,6 +78,7 @@ export function statusOf(name: string, state: PipelineState, run: Run | null): P
     fullKeys: run?.letters?.fullKeys ?? [],
     lettersAvailable: run?.letters?.available ?? true,
     suspecting: run?.letters?.suspecting ?? false,
+    prune,
     ...(run?.executor.counts() ?? NOTHING),
   };
 }

@@ -25,6 +25,8 @@ export interface PostgresFacts {
   readonly slots: Asked<SlotsState>;
   readonly transactions: Asked<TransactionsState>;
   readonly standbys: Asked<StandbysState>;
+  /** Null where there is no table. */
+  readonly vacuum: Asked<VacuumState | null>;
 }
 
 export interface ServerState {
@@ -146,4 +148,18 @@ export interface TransactionsState {
 export interface StandbysState {
   /** Physical slots, and readers that are no logical ones. */
   readonly count: number;
+}
+
+/** What the statistics say of the outbox table and its partitions. */
+export interface VacuumState {
+  /** `schema.table`, quoted for SQL; of partitions the one with most dead rows. */
+  readonly table: string;
+  readonly live: number;
+  readonly dead: number;
+  /** Autovacuum's, or one by hand; null for never. */
+  readonly vacuumedAt: string | null;
+  /** Autovacuum is off for the server, or for one of the tables. */
+  readonly off: 'server' | 'table' | null;
+  /** Of a large table so many dead rows in proportion make it be vacuumed. */
+  readonly scaleFactor: number;
 }

@@ -20,6 +20,7 @@ import { SERVER_CHECKS } from './server.js';
 import { directAddress, serviceOfHost } from './service.js';
 import { SLOT_CHECKS } from './slot.js';
 import { TABLE_CHECKS } from './table.js';
+import { askVacuum, VACUUM_CHECKS } from './vacuum.js';
 
 /** Every check of a Postgres source, in the order in which they are told. */
 export const POSTGRES_CHECKS: readonly Check<PostgresFacts>[] = [
@@ -28,6 +29,7 @@ export const POSTGRES_CHECKS: readonly Check<PostgresFacts>[] = [
   ...PUBLICATION_CHECKS,
   ...SLOT_CHECKS,
   ...RETENTION_CHECKS,
+  ...VACUUM_CHECKS,
 ];
 
 /** Whether the server has what the pipeline needs. Touches nothing. */
@@ -70,6 +72,9 @@ async function factsOf(
       slots: await asking.ask(() => askSlots(sql, slot, server.version)),
       transactions: await asking.ask(() => askTransactions(sql)),
       standbys: await asking.ask(() => askStandbys(sql)),
+      vacuum: await asking.ask(() =>
+        outbox === null ? Promise.resolve(null) : askVacuum(sql, outbox.table),
+      ),
     };
   } finally {
     await endClient(sql);
