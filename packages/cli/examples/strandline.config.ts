@@ -1,12 +1,12 @@
-import { definePipeline, postgres, redisOffsets } from 'strandline';
+import { definePipeline, env, postgres, redisOffsets } from 'strandline';
 
 export default definePipeline({
   name: 'order-mails',
   source: postgres({
-    url: process.env['DATABASE_URL'] ?? 'postgres://localhost/shop',
+    url: env('DATABASE_URL', 'postgres://localhost/shop'),
     outbox: { table: 'outbox', id: 'id', key: 'order_id', type: 'type', payload: 'payload' },
   }),
-  offsets: redisOffsets({ url: process.env['REDIS_URL'] ?? 'redis://localhost' }),
+  offsets: redisOffsets({ url: env('REDIS_URL', 'redis://localhost') }),
 
   handle(event, ctx) {
     ctx.log.info({ id: event.id, type: event.type }, 'here a mail would be sent');
