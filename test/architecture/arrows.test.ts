@@ -20,18 +20,22 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-redis': ['@strandline/core'],
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
+  metrics: ['@strandline/core', '@strandline/pipeline'],
+  tracing: ['@strandline/core', '@strandline/pipeline'],
   cli: ['@strandline/core', '@strandline/pipeline'],
   strandline: [
     '@strandline/cli',
     '@strandline/core',
     '@strandline/dead-letters',
     '@strandline/inbox',
+    '@strandline/metrics',
     '@strandline/offsets-local',
     '@strandline/offsets-redis',
     '@strandline/pipeline',
     '@strandline/source-kit',
     '@strandline/source-mysql',
     '@strandline/source-postgres',
+    '@strandline/tracing',
   ],
   demo: ['@strandline/servers', 'strandline'],
 };
@@ -57,6 +61,7 @@ describe.each(packages)('%s', (name) => {
   const files = sourceFiles(path.join(folder, 'src'));
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;
+    peerDependencies?: Record<string, string>;
   };
 
   test('imports only the packages of ours that it may', () => {
@@ -65,7 +70,7 @@ describe.each(packages)('%s', (name) => {
   });
 
   test('imports only what its package.json lists', () => {
-    const listed = new Set(Object.keys(manifest.dependencies ?? {}));
+    const listed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
     const outside = files
       .flatMap(importsOf)
       .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))

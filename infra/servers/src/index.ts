@@ -28,3 +28,4 @@ export {
 export { startReplica, type MysqlReplica } from './mysql/replica.js';
 export { prepareMariadb, startMariadb, mariadbUrlVariable } from './mariadb/mariadb.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';
+export { promtool, type Promtool } from './prometheus/promtool.js';

@@ -31,6 +31,8 @@ export { redisOffsets } from '@strandline/offsets-redis';
 export {
   definePipeline,
   env,
+  hashedKey,
+  listen,
   PipelineError,
   type BatchHandler,
   type BatchPipelineOptions,
@@ -38,7 +40,9 @@ export {
   type BookmarkView,
   type Handler,
   type HandlerContext,
+  type InstanceDetails,
   type LetterPage,
+  type LogKeys,
   type OffsetDesk,
   type OffsetMove,
   type OffsetView,
@@ -51,7 +55,11 @@ export {
   type ReplayStart,
   type ReplayStatus,
   type ReplaySummary,
+  type StrandlineEventName,
+  type StrandlineEvents,
   type TailOptions,
+  type Totals,
+  type Turn,
 } from '@strandline/pipeline';
 export type { OutboxKey, OutboxRow, OutboxTableOptions } from '@strandline/source-kit';
 export { mysql, MysqlSourceError, type MysqlOptions } from '@strandline/source-mysql';

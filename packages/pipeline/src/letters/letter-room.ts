@@ -67,7 +67,7 @@ export class LetterRoom {
     this.#options = options;
     this.#letters = new LettersAtHand({ log, failed });
     const schedule = new Schedule(config.parking.schedule);
-    const common = { config, store, fence, executor, letters: this.#letters, schedule, log, changed };
+    const common = { config, store, fence, executor, letters: this.#letters, schedule, log, term, changed };
     this.#parking = new Parking({
       ...common,
       compare,
@@ -89,7 +89,6 @@ export class LetterRoom {
     this.#releaser = new Releaser({
       ...common,
       compare,
-      term,
       doubt: options.doubt,
       parking: this.#parking,
       suspects: this.#suspects,

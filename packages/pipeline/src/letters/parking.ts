@@ -17,6 +17,9 @@ import {
 import type { PipelineConfig } from '../config.js';
 import { errorFields } from '../error-fields.js';
 import { HandlerCrashError } from '../errors.js';
+import { tell } from '../events/channels.js';
+import type { StoredReason } from '../report/ledger.js';
+import type { Term } from '../term.js';
 import { letterError } from './letter-error.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 import type { Schedule } from './schedule.js';
@@ -35,6 +38,7 @@ export interface ParkingOptions {
   readonly letters: LettersAtHand;
   readonly schedule: Schedule;
   readonly log: Logger;
+  readonly term: Term;
   /** Orders two positions of the log. */
   readonly compare: (a: string, b: string) => number;
   /** Something was settled, or is live again. */
@@ -147,6 +151,7 @@ export class Parking {
     if (executor.isParked(key)) return;
     executor.divert(key);
     this.#overflown.add(key);
+    this.#tellParked(key);
     log.warn(
       { key },
       'a key has filled its share of the window: what follows is stored, and handled from there',
@@ -210,6 +215,7 @@ export class Parking {
     const letter = letterOf(strand, error);
     const result = await letters.ask(() => orFull(store.skip(fence, letter, config.parking.limits)));
     if (result !== 'stored') return result;
+    this.#note(letter.event.key, 'skipped', 1);
     this.#say(strand, error, 'this event is skipped and kept in the dead-letter table');
     executor.skip(strand);
     return result;
@@ -226,6 +232,7 @@ export class Parking {
       : this.#storeFirst(strand, error));
     if (result === 'stored') {
       this.#overflown.delete(key);
+      this.#tellParked(key);
       parked(key);
     }
     return result;
@@ -243,6 +250,7 @@ export class Parking {
       orFull(store.park(fence, key, [letter], 'behind', limits, retryAt)),
     );
     if (result !== 'stored') return result;
+    this.#note(key, letter.reason, 1);
     this.#say(strand, error, PARKED);
     executor.skip(strand);
     executor.holdParked(key, false);
@@ -268,6 +276,8 @@ export class Parking {
       const result = await letters.ask(() => orFull(store.park(fence, key, chunk, 'front', limits, retryAt)));
       if (result !== 'stored') return result;
     }
+    for (const { reason } of live.slice(0, 1)) this.#note(key, reason, 1);
+    if (behind.length > 0) this.#note(key, 'behind', behind.length);
     this.#say(strand, error, PARKED);
     executor.skipAll(strand);
     return 'stored';
@@ -284,6 +294,7 @@ export class Parking {
     this.#storing -= 1;
     if (result === 'stored') {
       this.#full.delete(parked.key);
+      this.#note(parked.key, reason, entries.length);
       executor.stored(parked);
     } else if (result === 'fenced') {
       this.#fenced();
@@ -316,6 +327,17 @@ export class Parking {
       this.#waiting.set(key, resolve);
       this.#options.changed();
     });
+  }
+
+  /** So many events of a key are in the table now. */
+  #note(key: string, reason: StoredReason, count: number): void {
+    const { ledger, whose } = this.#options.term;
+    ledger.lettersStored[reason] += count;
+    tell('strandline:letters:stored', () => ({ ...whose, key, reason, count }));
+  }
+
+  #tellParked(key: string): void {
+    tell('strandline:key:parked', () => ({ ...this.#options.term.whose, key }));
   }
 
   #say(strand: Strand, error: unknown, what: string): void {

@@ -1,16 +1,9 @@
 import type { ExecutorCounts, SourceStatus } from '@strandline/core';
+import type { PipelineConfig } from '../config.js';
 import type { StuckTurn } from '../dispatcher.js';
-import type { PauseReason, Run } from '../run.js';
-
-/**
- * What a pipeline is doing:
- *
- *     idle ──start──► starting ──► running ◄──► standby
- *                        │            │            │
- *                        └────────────┴──stop──────┴──► stopping ──► stopped
- *                    an error that can't be healed, from anywhere ──► failed
- */
-export type PipelineState = 'idle' | 'starting' | 'standby' | 'running' | 'stopping' | 'stopped' | 'failed';
+import type { PauseReason } from '../pause-reason.js';
+import type { PipelineState } from '../pipeline-state.js';
+import type { Run } from '../run.js';
 
 /** A look at a pipeline. */
 export interface PipelineStatus extends ExecutorCounts {
@@ -38,6 +31,12 @@ export interface PipelineStatus extends ExecutorCounts {
   readonly lettersAvailable: boolean;
   /** Events run one at a time, to find the one whose handler ends the process. */
   readonly suspecting: boolean;
+  /** What the window allows: events and bytes that may be admitted and not settled. */
+  readonly window: { readonly events: number; readonly bytes: number };
+  /** What committed before this time is settled, ISO 8601 UTC by the outbox's clock; null before the first event. */
+  readonly settledBefore: string | null;
+  /** When the oldest event that is not settled was committed, by the same clock; null when there is none. */
+  readonly oldestCommit: string | null;
 }
 
 const NOTHING: ExecutorCounts = {
@@ -53,10 +52,15 @@ const NOTHING: ExecutorCounts = {
   settled: 0,
 };
 
-export function statusOf(name: string, state: PipelineState, run: Run | null): PipelineStatus {
+export function statusOf(
+  { name, window }: Pick<PipelineConfig, 'name' | 'window'>,
+  state: PipelineState,
+  run: Run | null,
+): PipelineStatus {
   return {
     name,
     state,
+    window,
     paused: run?.paused ?? null,
     watermark: run?.executor.watermark ?? null,
     savedWatermark: run?.commits.watermark ?? null,
@@ -69,6 +73,8 @@ export function statusOf(name: string, state: PipelineState, run: Run | null): P
     fullKeys: run?.letters?.fullKeys ?? [],
     lettersAvailable: run?.letters?.available ?? true,
     suspecting: run?.letters?.suspecting ?? false,
+    settledBefore: run?.settledBefore ?? null,
+    oldestCommit: run?.executor.oldest?.transaction.commitTime ?? null,
     ...(run?.executor.counts() ?? NOTHING),
   };
 }
