@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 /** Each takes as long to load as all of ours, and a pipeline uses one or two of them. */
-const LIBRARIES = ['ioredis', 'mysql2', 'pg', 'pg-logical-replication', 'undici'];
+const LIBRARIES = ['ioredis', 'mysql2', 'pg', 'pg-logical-replication', 'prom-client', 'undici'];
 
 /** What a process has loaded when it has imported the package as it was built; zongji is seen by its mysql2. */
 test('who imports strandline loads no client library before it is used', async () => {

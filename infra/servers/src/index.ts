@@ -32,3 +32,4 @@ export { pythonTool } from './tools/python.js';
 export { startTool, type RunningTool } from './tools/running-tool.js';
 export type { Tool } from './tools/tool.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';
+export { promtool, type Promtool } from './prometheus/promtool.js';

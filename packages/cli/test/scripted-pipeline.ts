@@ -41,6 +41,14 @@ export class ScriptedPipeline implements Pipeline {
     return Promise.resolve();
   }
 
+  totals(): never {
+    throw new Error('these tests ask for no totals');
+  }
+
+  details(): never {
+    throw new Error('these tests ask for no details');
+  }
+
   status(): PipelineStatus {
     return { state: this.state } as PipelineStatus;
   }

@@ -49,6 +49,11 @@ export interface LogState {
   readonly earliest: Position | null;
   /** Bytes of log that the server keeps for this pipeline, or has in all where it keeps none for anybody. */
   readonly retainedBytes: number | null;
+  /**
+   * Bytes that the log may still grow before the server may give up what the pipeline has not confirmed; null, or left
+   * out, where nothing limits that, or where it is not kept for a pipeline anyway.
+   */
+  readonly safeBytes?: number | null;
   /** Bytes of log from a position of it to its head; null where that can't be told. */
   bytesBehind(position: Position): number | null;
   /** Orders two positions of this log: negative, zero or positive. */

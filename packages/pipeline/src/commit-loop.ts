@@ -11,6 +11,17 @@ import {
 import type { PipelineConfig } from './config.js';
 import { errorFields } from './error-fields.js';
 
+/** How one commit went. */
+export interface CommitReport {
+  readonly result: CommitResult | 'failed';
+  /** Seconds. */
+  readonly duration: number;
+  /** What was to be saved. */
+  readonly watermark: Position;
+  /** What it failed with; null otherwise. */
+  readonly error: unknown;
+}
+
 export interface CommitLoopOptions {
   readonly config: PipelineConfig;
   readonly executor: Executor;
@@ -24,6 +35,8 @@ export interface CommitLoopOptions {
   readonly log: Logger;
   /** The offset is saved up to here: the log may be released. And what committed before that time is settled in it. */
   readonly saved: (watermark: Position, settledBefore: string | null) => void;
+  /** One commit is over, whatever came of it. */
+  readonly committed?: (commit: CommitReport) => void;
   /** A newer owner was found, or the store is beyond repair: the run is over. */
   readonly failed: (error: unknown) => void;
   readonly fenced: () => void;
@@ -108,6 +121,11 @@ export class CommitLoop {
     const { config, offset, completed } = this.#options;
     const settledBefore = this.#options.settledBefore();
     this.#revision += 1;
+    const startedAt = performance.now();
+    const report = (result: CommitReport['result'], error: unknown): void => {
+      const duration = (performance.now() - startedAt) / 1_000;
+      this.#options.committed?.({ result, duration, watermark, error });
+    };
     try {
       const result = await config.offsets.commit(config.name, {
         identity: this.#options.identity(),
@@ -117,8 +135,10 @@ export class CommitLoop {
         revision: this.#revision,
         savedAt: new Date().toISOString(),
       });
+      report(result, null);
       if (this.#conclude(result, watermark, settled)) this.#options.saved(watermark, settledBefore);
     } catch (error) {
+      report('failed', error);
       this.#onError(error);
     }
   }

@@ -13,6 +13,7 @@ import {
 } from '@strandline/core';
 import { z } from 'zod';
 import { pipelineError } from './errors.js';
+import type { LogKeys } from './log-keys.js';
 import { pruneSchema, type PruneConfig, type PruneOptions } from './prune/options.js';
 
 /** Handles one event. A returned promise is awaited; a throw or a rejection is retried by the policy. */
@@ -102,6 +103,12 @@ interface CommonOptions {
   readonly prune?: PruneOptions;
   /** A pino logger, or anything with its methods. Default: pino to stderr, its level from LOG_LEVEL or info. */
   readonly log?: Logger;
+  /**
+   * How keys come into log lines, those of `ctx.log` among them: `plain` (default), `hashed`, `{ secret }` (hashed with a
+   * secret of yours, which keys that can be guessed need), or `none`. Texts of errors are searched for the key that they
+   * are about.
+   */
+  readonly logKeys?: LogKeys;
 }
 
 export interface PipelineOptions extends CommonOptions {
@@ -137,6 +144,7 @@ export interface PipelineConfig {
   readonly commitInterval: number;
   readonly drainTimeout: number;
   readonly log: Logger | undefined;
+  readonly logKeys: LogKeys;
   readonly batch: { readonly max: number } | undefined;
   readonly handle: Handler | BatchHandler;
   readonly handlers: Readonly<Record<string, Handler | BatchHandler>>;
@@ -238,6 +246,9 @@ const schema = z
         'must be a logger such as pino',
       )
       .optional(),
+    logKeys: z
+      .union([z.enum(['plain', 'hashed', 'none']), z.strictObject({ secret: z.string().min(8) })])
+      .default('plain'),
     batch: z.strictObject({ max: count.max(100_000) }).optional(),
     handle: functionOf,
     handlers: z.record(z.string(), functionOf).default({}),

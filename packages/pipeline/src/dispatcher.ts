@@ -1,9 +1,11 @@
-import type { Executor, Logger, Strand } from '@strandline/core';
+import type { Executor, Logger, OutboxEvent, Strand } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
 import type { Happenings } from './control/happenings.js';
 import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
+import { tell } from './events/channels.js';
+import { TurnWatch } from './events/turn-watch.js';
 import { TurnContext } from './handler-context.js';
 import { LinkedSet, type Linked } from './linked-set.js';
 import { NOT_CALLED } from './not-called.js';
@@ -87,6 +89,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #handle: Handler | BatchHandler;
   readonly #batched: boolean;
+  readonly #watch: TurnWatch;
   readonly #free: Slot[] = [];
   /** Longest-running first. */
   readonly #busy = new LinkedSet<Slot>();
@@ -105,6 +108,7 @@ export class Dispatcher {
     this.#executor = options.executor;
     this.#handle = options.handle;
     this.#batched = options.config.batch !== undefined;
+    this.#watch = new TurnWatch(options.term, options.term.replay === null ? 'live' : 'replay');
     const { handlerTimeout } = options.config;
     if (handlerTimeout < Infinity) {
       this.#sweeper = setInterval(() => {
@@ -186,20 +190,21 @@ export class Dispatcher {
 
   /** Called by a slot whose turn did not begin. */
   putBack(slot: Slot): void {
-    const { strand } = slot;
+    const { strand, ctx } = slot;
     if (strand === null) return;
     this.#release(slot, strand, false);
     this.#executor.putBack(strand);
+    ctx?.watched?.end('put-back', null);
     this.pump();
   }
 
   /** Called by a slot. */
   ended(slot: Slot, failure: { readonly error: unknown } | null): void {
     const { strand, ctx } = slot;
-    if (strand === null) return;
+    if (strand === null || ctx === null) return;
     this.#release(slot, strand, failure === null);
-    if (failure === null) this.#executor.succeed(strand);
-    else this.#fail(strand, failure.error, ctx?.notBefore ?? 0);
+    if (failure === null) this.#succeed(strand, ctx);
+    else this.#fail(strand, failure.error, ctx);
     this.#options.settled();
     this.pump();
   }
@@ -213,16 +218,22 @@ export class Dispatcher {
   }
 
   #run(strand: Strand, wall: number): void {
-    const ctx = new TurnContext(strand.head.event, strand.attempt, this.#options.term);
+    const { event } = strand.head;
+    const ctx = new TurnContext(event, strand.attempt, this.#options.term);
+    const batch = this.#batched ? strand.inFlightEvents() : null;
+    const watched = this.#watch.begin(event, strand.attempt, batch, wall);
     let result: unknown;
     this.#calling = true;
     try {
-      result = this.#batched
-        ? (this.#handle as BatchHandler)(strand.inFlightEvents(), ctx)
-        : (this.#handle as Handler)(strand.head.event, ctx);
+      if (watched === null) {
+        result = this.#call(event, batch, ctx);
+      } else {
+        ctx.watched = watched;
+        result = watched.run(() => this.#call(event, batch, ctx));
+      }
     } catch (error) {
       this.#calling = false;
-      this.#fail(strand, error, ctx.notBefore);
+      this.#fail(strand, error, ctx);
       this.#options.settled();
       return;
     }
@@ -239,27 +250,53 @@ export class Dispatcher {
       return;
     }
     // A plain value settles here and now: no promise, no turn of the event loop.
-    this.#executor.succeed(strand);
+    this.#succeed(strand, ctx);
     this.#options.settled();
   }
 
-  #fail(strand: Strand, error: unknown, notBefore: number): void {
+  #call(event: OutboxEvent, batch: readonly OutboxEvent[] | null, ctx: TurnContext): unknown {
+    return batch === null
+      ? (this.#handle as Handler)(event, ctx)
+      : (this.#handle as BatchHandler)(batch, ctx);
+  }
+
+  #succeed(strand: Strand, ctx: TurnContext): void {
+    this.#executor.succeed(strand);
+    ctx.watched?.end('settled', null);
+  }
+
+  #fail(strand: Strand, error: unknown, ctx: TurnContext): void {
     const { key, attempt } = strand;
     const { position } = strand.head.event;
+    const { ledger } = this.#options.term;
     this.#options.happenings?.add(key, { what: 'failed', position, attempt, thrown: error });
-    const decision = this.#executor.fail(strand, error, performance.now(), notBefore);
+    const decision = this.#executor.fail(strand, error, performance.now(), ctx.notBefore);
     const fields = { key, position, attempt, err: errorFields(error) };
     if (decision.outcome === 'retry') {
+      ledger.retries += 1;
+      ctx.watched?.end('retry', error);
       this.#options.log.warn(fields, 'handler failed: trying again');
       this.#wakeNoLaterThan(decision.dueAt);
-    } else if (decision.outcome === 'held') {
+      return;
+    }
+    if (decision.outcome === 'held') {
+      ledger.retries += 1;
+      ctx.watched?.end('retry', error);
       this.#options.log.warn(
         fields,
         'handler failed: its key is held, and it is tried again when it is released',
       );
-    } else if (this.#executor.narrow(strand)) {
+      return;
+    }
+    if (this.#executor.narrow(strand)) {
+      ledger.retries += 1;
+      ctx.watched?.end('narrowed', error);
       this.#options.log.warn(fields, 'a batch failed for good: its events are tried one by one');
-    } else if (this.#options.exhausted !== undefined) {
+      return;
+    }
+    ledger.exhausted += 1;
+    ctx.watched?.end('exhausted', error);
+    if (this.#options.exhausted !== undefined) {
       this.#options.exhausted(strand, error);
     } else {
       this.#executor.halt(strand);
@@ -285,24 +322,28 @@ export class Dispatcher {
     if (strand === null) return;
     slot.stuckAt = performance.now();
     this.#executor.tooLong(strand);
+    const { key, attempt } = strand;
     const { id, position } = strand.head.event;
-    this.#options.happenings?.add(strand.key, { what: 'stuck', position, attempt: strand.attempt });
-    const { handlerTimeout } = this.#options.config;
+    const { term, config, happenings } = this.#options;
+    const { handlerTimeout } = config;
+    happenings?.add(key, { what: 'stuck', position, attempt });
+    term.ledger.timeouts += 1;
+    tell('strandline:stuck:begin', () => ({ ...term.whose, key, id, position, attempt }));
     this.#options.log.warn(
-      { key: strand.key, position, id, attempt: strand.attempt, handlerTimeout },
+      { key, position, id, attempt, handlerTimeout },
       'handler takes too long: its signal is aborted, and its key waits until it has ended',
     );
     ctx?.abort(new HandlerTimeoutError(handlerTimeout));
   }
 
   #endStuck(slot: Slot, strand: Strand, succeeded: boolean): void {
-    const { position } = strand.head.event;
+    const { key, attempt } = strand;
+    const { id, position } = strand.head.event;
+    const { term } = this.#options;
     const late = Math.round(performance.now() - slot.stuckAt);
     slot.stuckAt = NaN;
-    this.#options.log.info(
-      { key: strand.key, position, late, succeeded },
-      'a handler that took too long has ended',
-    );
+    tell('strandline:stuck:end', () => ({ ...term.whose, key, id, position, attempt }));
+    this.#options.log.info({ key, position, late, succeeded }, 'a handler that took too long has ended');
   }
 
   /** One timer for all strands in backoff: the next one that is due. */

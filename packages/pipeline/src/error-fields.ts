@@ -1,8 +1,12 @@
+import { StrandlineError } from '@strandline/core';
+
 /** What of an error goes into a log line. */
 export interface ErrorFields {
   readonly type: string;
   readonly message: string;
   readonly code?: string;
+  /** The key that an error of our own is about. */
+  readonly key?: string;
   readonly stack?: string;
   readonly cause?: ErrorFields;
 }
@@ -26,6 +30,7 @@ export function errorFields(error: unknown, depth = 0): ErrorFields {
     type: error.name,
     message: error.message,
     ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+    ...(error instanceof StrandlineError && error.key !== undefined ? { key: error.key } : {}),
     ...(error.stack === undefined ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth >= DEEPEST_CAUSE
       ? {}

@@ -1,5 +1,6 @@
 import type { HandlerContext, Logger, OutboxEvent } from '@strandline/core';
 import { pipelineError } from './errors.js';
+import type { WatchedTurn } from './events/turn-watch.js';
 import { idempotencyKey } from './idempotency-key.js';
 import type { Term } from './term.js';
 
@@ -17,6 +18,8 @@ export class TurnContext implements HandlerContext {
   #controller: AbortController | null = null;
   /** Milliseconds that a failure of this turn waits at least. */
   notBefore = 0;
+  /** Set where somebody listens to this turn. */
+  watched: WatchedTurn | null = null;
 
   /** @param head the event, or the first one of a batch */
   constructor(head: OutboxEvent, attempt: number, term: Term) {

@@ -40,7 +40,12 @@ import { NamedOffsetDesk, type OffsetDesk } from './operator/offset-desk.js';
 import { Run } from './run.js';
 import { pruneOnce, type PruneReport, type PruneRequest } from './prune/prune-once.js';
 import { Pruning } from './prune/pruning.js';
-import { statusOf, type PipelineState, type PipelineStatus } from './report/status.js';
+import type { PipelineState } from './pipeline-state.js';
+import type { InstanceDetails } from './report/instance-details.js';
+import { Ledger, type Totals } from './report/ledger.js';
+import { statusOf, type PipelineStatus } from './report/status.js';
+import { tell } from './events/channels.js';
+import { logOf } from './log-keys.js';
 
 /** Milliseconds. */
 const LONGEST_REOPEN_DELAY = 10_000;
@@ -73,6 +78,13 @@ export interface Pipeline extends AsyncDisposable {
   status(): PipelineStatus;
   /** What its options ask of this process, for `strandline doctor`. Source, stores and handlers have checks of their own. */
   diagnose(): readonly Finding[];
+  /** What it has done in this process, over all its terms of ownership, replays not included. */
+  totals(): Totals;
+  /**
+   * What this process reports of itself: beside the status the keys that fail longest, those with most events here and
+   * the turns that run longest, ten of each. It takes about a millisecond.
+   */
+  details(): InstanceDetails;
   /**
    * Handles a part of the log again, beside whoever runs the pipeline, which need not run here: in order per key, keys in
    * parallel, under a name and an offset of its own. The pipeline's own offset and dead letters stay as they are. An
@@ -147,6 +159,7 @@ class RunningPipeline implements Pipeline {
   readonly #reporter: InstanceReporter;
   readonly #observer = new Observer();
   readonly #replays: Replays;
+  readonly #ledger = new Ledger();
   #state: PipelineState = 'idle';
   #run: Run | null = null;
   /** The run is a term of ownership that has not ended. */
@@ -158,6 +171,7 @@ class RunningPipeline implements Pipeline {
   #main: Promise<void> | null = null;
   #started: (() => void) | null = null;
   #seenWorking = false;
+  #reconnectsSeen = 0;
   readonly #end: PromiseWithResolvers<void> = withResolvers();
 
   constructor(config: PipelineConfig) {
@@ -166,8 +180,7 @@ class RunningPipeline implements Pipeline {
       config.deadLetters === undefined
         ? null
         : new NamedDesk(config.name, config.deadLetters, config.parking.limits);
-    const log = config.log ?? defaultLogger();
-    this.#log = log.child({ pipeline: config.name });
+    this.#log = logOf(config.log ?? defaultLogger(), config.logKeys, config.name);
     this.#replays = new Replays(config, this.#log);
     const { name, source, offsets } = config;
     const parts = { name, source, offsets, signal: this.#stopping.signal, log: this.#log };
@@ -185,7 +198,7 @@ class RunningPipeline implements Pipeline {
       look: () => ({
         state: this.#state,
         epoch: this.#run?.stream.offset.epoch ?? null,
-        details: this.#observer.look(this.#owning ? this.#run : null, this.#failure),
+        details: this.#look(),
       }),
     });
   }
@@ -215,7 +228,7 @@ class RunningPipeline implements Pipeline {
   }
 
   status(): PipelineStatus {
-    return statusOf(this.name, this.#state, this.#run, this.#pruning?.figures ?? null);
+    return statusOf(this.#config, this.#state, this.#run, this.#pruning?.figures ?? null);
   }
 
   async prune(request: PruneRequest = {}): Promise<PruneReport> {
@@ -236,6 +249,14 @@ class RunningPipeline implements Pipeline {
 
   diagnose(): readonly Finding[] {
     return diagnosePipeline(this.#config);
+  }
+
+  totals(): Totals {
+    return this.#ledger.totals();
+  }
+
+  details(): InstanceDetails {
+    return this.#observer.look(this.#owning ? this.#run : null, this.#failure);
   }
 
   async replay(options: ReplayOptions): Promise<Replay> {
@@ -332,23 +353,32 @@ class RunningPipeline implements Pipeline {
   }
 
   async #runOnce({ stream, ...opened }: Opened): Promise<void> {
-    const [config, log, happenings] = [this.#config, this.#log, this.#happenings];
-    const run = new Run({ config, stream, log, happenings, ...opened });
+    const [config, log, happenings, ledger] = [this.#config, this.#log, this.#happenings, this.#ledger];
+    const run = new Run({ config, stream, log, happenings, ledger, ...opened });
     this.#run = run;
     this.#owning = true;
+    this.#ledger.begin(run);
     this.#become('running');
+    const { epoch, watermark: position } = stream.offset;
+    tell('strandline:ownership:gained', () => ({ ...this.#whose, epoch, position }));
     this.#log.info({ position: stream.offset.watermark, epoch: stream.offset.epoch }, 'running');
     this.#sawWorking();
     if (this.#stopping.signal.aborted) run.stop();
     const pruning = this.#startPruning();
+    let how: 'taken' | 'given-up' = 'given-up';
     try {
       await run.run();
     } catch (error) {
       if (!(error instanceof OwnershipLostError)) throw error;
       this.#log.warn({ err: errorFields(error) }, 'lost the ownership of the pipeline');
+      how = 'taken';
     } finally {
       this.#owning = false;
       await pruning?.stop();
+      this.#ledger.end();
+      if (how === 'taken') this.#ledger.ownershipsLost += 1;
+      const { watermark: position } = run.executor;
+      tell('strandline:ownership:lost', () => ({ ...this.#whose, epoch, position, how }));
     }
   }
 
@@ -358,6 +388,20 @@ class RunningPipeline implements Pipeline {
     this.#pruning = new Pruning({ pipeline, source, offsets, config, log: this.#log });
     this.#pruning.start();
     return this.#pruning;
+  }
+
+  /** What is reported about once a second; what has happened since the last look is told. */
+  #look(): InstanceDetails {
+    const details = this.details();
+    const reconnects = details.source?.reconnects ?? 0;
+    if (reconnects > this.#reconnectsSeen)
+      tell('strandline:source:reconnected', () => ({ ...this.#whose, reconnects }));
+    this.#reconnectsSeen = reconnects;
+    return details;
+  }
+
+  get #whose(): { readonly pipeline: string; readonly replay: null } {
+    return { pipeline: this.name, replay: null };
   }
 
   /**
@@ -428,10 +472,16 @@ class RunningPipeline implements Pipeline {
 
   /** The one setter of the state. */
   #become(next: PipelineState): void {
-    const final = this.#state === 'stopped' || this.#state === 'failed';
-    if (final) return;
-    this.#state =
+    const before = this.#state;
+    if (before === 'stopped' || before === 'failed') return;
+    const state =
       this.#stopping.signal.aborted && next !== 'stopped' && next !== 'failed' ? 'stopping' : next;
+    this.#state = state;
+    if (state !== before) {
+      // The other states have a line with more to say.
+      if (state === 'starting' || state === 'stopping') this.#log.info({}, state);
+      tell('strandline:state:change', () => ({ ...this.#whose, state, before }));
+    }
     this.#reporter.changed();
   }
 }

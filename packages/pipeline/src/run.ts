@@ -16,7 +16,11 @@ import { Interventions } from './control/interventions.js';
 import { StandingOrders } from './control/standing-orders.js';
 import { Doubt } from './doubt.js';
 import { Dispatcher, type DispatcherOptions, type RunningTurn, type StuckTurn } from './dispatcher.js';
+import { tell } from './events/channels.js';
+import { Pauses } from './events/pauses.js';
 import { LetterRoom, type ClaimedLetters } from './letters/letter-room.js';
+import type { PauseReason } from './pause-reason.js';
+import type { Ledger } from './report/ledger.js';
 import { Term } from './term.js';
 import { within } from './within.js';
 
@@ -43,19 +47,6 @@ const ABORT_GRACE = 5_000;
 /** Milliseconds of standstill after which a full window is reported. */
 const STANDSTILL = 2_000;
 
-/** Why the log is not being read on. */
-export type PauseReason =
-  /** As much is admitted and not settled as the window allows. */
-  | 'window'
-  /** Enough keys wait for their turn: the handlers are slower than the log. */
-  | 'handlers'
-  /** A key has as many events here as it may (`maxPerKey`). */
-  | 'key'
-  /** As much is settled and not saved as the window allows: the offset store is away. */
-  | 'offsets'
-  /** An operator has paused the pipeline: no handler starts, and the log is read only as far as the window takes. */
-  | 'operator';
-
 export interface RunOptions {
   readonly config: PipelineConfig;
   readonly stream: SourceStream;
@@ -68,6 +59,8 @@ export interface RunOptions {
   readonly happenings?: Happenings;
   /** Of a replay. */
   readonly replay?: ReplayedRun;
+  /** Where what is done is counted, over several terms; a term of its own by default. */
+  readonly ledger?: Ledger;
 }
 
 /** What a replay's run does otherwise than a live one. */
@@ -100,7 +93,7 @@ export class Run {
   readonly #enoughReady: number;
   /** Called when a wait should look again: room appeared, or the run is ending. */
   #wake: (() => void) | null = null;
-  #paused: PauseReason | null = null;
+  readonly #pauses: Pauses;
   /** Set when the run shall end: by `stop`, by a fault, or by the loss of ownership. */
   #end: { readonly error: unknown } | null = null;
   /** Resolved when `#end` is set. */
@@ -132,7 +125,8 @@ export class Run {
       random: Math.random,
     });
     this.#happenings = options.happenings ?? new Happenings();
-    this.#term = new Term(config, log, options.replay?.of);
+    this.#term = new Term(config, log, options.replay?.of, options.ledger);
+    this.#pauses = new Pauses(this.#term);
     this.#doubt = new Doubt({
       log,
       prove: stream.proveOwnership === undefined ? null : async () => stream.proveOwnership?.(),
@@ -172,11 +166,17 @@ export class Run {
       failed: (error) => {
         this.#endWith(error);
       },
+      committed: (commit) => {
+        const { ledger, whose } = this.#term;
+        ledger.commits[commit.result] += 1;
+        tell('strandline:commit:end', () => ({ ...whose, ...commit }));
+      },
       fenced: () => {
         this.#lose(new OwnershipLostError('A newer owner has claimed the offset of this pipeline.'));
       },
     });
     this.orders = this.#openOrders();
+    this.#pauses.ordered(this.executor.isPaused);
     this.interventions = new Interventions({
       ...{ executor: this.executor, letters, orders: this.orders, happenings: this.#happenings, log },
       changed: () => {
@@ -190,7 +190,7 @@ export class Run {
   }
 
   get paused(): PauseReason | null {
-    return this.executor.isPaused ? 'operator' : this.#paused;
+    return this.#pauses.reason;
   }
 
   /** The newest event that was admitted. */
@@ -279,16 +279,20 @@ export class Run {
   }
 
   async #admit(batch: SourceBatch): Promise<void> {
+    let admitted = 0;
+    let duplicates = 0;
     for (const event of batch.events) {
       this.letters?.reached(event);
       const known = this.#settledBefore.passed ? 'new' : this.#settledBefore.lookUp(event.position);
       if (known === 'settled') this.executor.pass(event.position);
+      if (known !== 'new') duplicates += 1;
       if (known === 'new') {
         if (this.#lacking(0, event.key) !== null) {
           await this.#room(event.key);
           if (this.#end !== null) return;
         }
         this.executor.admit(event);
+        admitted += 1;
         this.#newest = event;
       }
       this.letters?.admitted(event);
@@ -297,12 +301,16 @@ export class Run {
       this.executor.pass(batch.passed);
       this.letters?.passed(batch.passed);
     }
+    const { ledger, whose } = this.#term;
+    ledger.duplicates += duplicates;
+    if (admitted + duplicates > 0)
+      tell('strandline:batch:admitted', () => ({ ...whose, admitted, duplicates }));
     this.letters?.pump();
     this.#dispatcher.pump();
   }
 
   /** What stands against admitting one more event of a key, with some places to spare. */
-  #lacking(spare: number, key: string): PauseReason | null {
+  #lacking(spare: number, key: string): Exclude<PauseReason, 'operator'> | null {
     const { window, maxPerKey, overflow } = this.#options.config;
     if (
       maxPerKey < Infinity &&
@@ -324,7 +332,7 @@ export class Run {
   async #room(key: string): Promise<void> {
     const { window } = this.#options.config;
     const spare = Math.min(HYSTERESIS, Math.floor(window.events / 8));
-    this.#paused = this.#lacking(0, key);
+    this.#pauses.lacks(this.#lacking(0, key));
     // What takes the room may be what this batch has brought before.
     this.letters?.pump();
     this.#dispatcher.pump();
@@ -335,19 +343,19 @@ export class Run {
       this.#wake = () => {
         const lacking = this.#lacking(spare, key);
         if (this.#end !== null || lacking === null) resolve();
-        else this.#paused = lacking;
+        else this.#pauses.lacks(lacking);
       };
       this.#wake();
     });
     clearTimeout(report);
     this.#wake = null;
-    this.#paused = null;
+    this.#pauses.lacks(null);
   }
 
   #reportStandstill(): void {
     const { log } = this.#options;
     const { halted, held, unsettled, bytes } = this.executor.counts();
-    if (this.#paused === 'offsets') {
+    if (this.#pauses.lacking === 'offsets') {
       log.warn(
         { unsaved: this.commits.unsaved },
         'paused: the offset store is away, and no more may be settled unsaved',
@@ -432,6 +440,7 @@ export class Run {
       happenings: this.#happenings,
       log,
       changed: () => {
+        this.#pauses.ordered(this.executor.isPaused);
         this.#goOn();
       },
       failed: (error) => {

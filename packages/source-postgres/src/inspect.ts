@@ -15,7 +15,7 @@ export async function inspectLog(request: SessionRequest): Promise<LogState> {
       identity,
       head,
       earliest: slot === null ? null : logPosition(slot.confirmed, 0),
-      retainedBytes: await retainedBytes(sql, request.slot),
+      ...(await slotBytes(sql, request.slot)),
       bytesBehind: (position: Position) => bytesBetween(position, head),
       compare: (a, b) => comparePositions(a, b),
     };
@@ -25,12 +25,21 @@ export async function inspectLog(request: SessionRequest): Promise<LogState> {
 }
 
 /** The server keeps its log from where decoding would start again, which lies before what is confirmed. */
-async function retainedBytes(sql: pg.Client, slot: string): Promise<number | null> {
+async function slotBytes(
+  sql: pg.Client,
+  slot: string,
+): Promise<Pick<LogState, 'retainedBytes' | 'safeBytes'>> {
   const { rows } = await sql.query<Record<string, string | null>>(
-    `select restart_lsn::text as restart, pg_current_wal_lsn()::text as end from pg_replication_slots where slot_name = $1`,
+    `select restart_lsn::text as restart, pg_current_wal_lsn()::text as end, safe_wal_size::text as safe
+       from pg_replication_slots where slot_name = $1`,
     [slot],
   );
-  const restart = parseLsn(rows[0]?.['restart'] ?? '');
-  const end = parseLsn(rows[0]?.['end'] ?? '');
-  return restart === null || end === null ? null : Number(end - restart);
+  const [row = {}] = rows;
+  const restart = parseLsn(row['restart'] ?? '');
+  const end = parseLsn(row['end'] ?? '');
+  const safe = row['safe'] ?? null;
+  return {
+    retainedBytes: restart === null || end === null ? null : Number(end - restart),
+    safeBytes: safe === null ? null : Math.max(0, Number(safe)),
+  };
 }

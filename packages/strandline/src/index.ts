@@ -35,6 +35,8 @@ export { redisOffsets } from '@strandline/offsets-redis';
 export {
   definePipeline,
   env,
+  hashedKey,
+  listen,
   PipelineError,
   type BatchHandler,
   type BatchPipelineOptions,
@@ -45,7 +47,9 @@ export {
   type HandlerContext,
   type Intervention,
   type KeyView,
+  type InstanceDetails,
   type LetterPage,
+  type LogKeys,
   type OffsetDesk,
   type OffsetMove,
   type OffsetView,
@@ -65,7 +69,11 @@ export {
   type StrandList,
   type StrandQuery,
   type StrandView,
+  type StrandlineEventName,
+  type StrandlineEvents,
   type TailOptions,
+  type Totals,
+  type Turn,
 } from '@strandline/pipeline';
 export type { OutboxKey, OutboxRow, OutboxTableOptions } from '@strandline/source-kit';
 export { mysql, MysqlSourceError, type MysqlOptions } from '@strandline/source-mysql';

@@ -94,6 +94,20 @@ export const GOALS = {
     rule: '>=',
     bound: everywhere(0.95),
   },
+  observedByMetrics: {
+    benchmark: 'observed',
+    what: '10 rows a transaction, metrics on, of the speed with no listener',
+    unit: 'ratio',
+    rule: '>=',
+    bound: { postgres: 0.98 },
+  },
+  observedByTraces: {
+    benchmark: 'observed',
+    what: '10 rows a transaction, traces of 1 %, of the speed with no listener',
+    unit: 'ratio',
+    rule: '>=',
+    bound: { postgres: 0.95 },
+  },
   flatMemory: {
     benchmark: 'memory',
     what: 'memory over a long backlog, above where it was after a tenth',

@@ -72,7 +72,7 @@ export class LetterRoom {
     this.#letters = new LettersAtHand({ log, failed });
     const schedule = new Schedule(config.parking.schedule);
     const letters = this.#letters;
-    const common = { config, store, fence, executor, letters, schedule, happenings, log, changed };
+    const common = { config, store, fence, executor, letters, schedule, happenings, log, term, changed };
     this.#parking = new Parking({
       ...common,
       compare,
@@ -94,7 +94,6 @@ export class LetterRoom {
     this.#releaser = new Releaser({
       ...common,
       compare,
-      term,
       doubt: options.doubt,
       parking: this.#parking,
       suspects: this.#suspects,

@@ -3,6 +3,8 @@ import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
 import type { Doubt } from '../doubt.js';
 import { errorFields } from '../error-fields.js';
 import { HandlerTimeoutError } from '../errors.js';
+import { tell } from '../events/channels.js';
+import { TurnWatch } from '../events/turn-watch.js';
 import { TurnContext } from '../handler-context.js';
 import { NOT_CALLED } from '../not-called.js';
 import { letterError } from './letter-error.js';
@@ -26,9 +28,13 @@ export interface LetterTurnsOptions {
 export class LetterTurns {
   readonly #options: LetterTurnsOptions;
   readonly #inFlight = new Set<TurnContext>();
+  /** Those that take longer than `handlerTimeout`. */
+  readonly #stuck = new Set<TurnContext>();
+  readonly #watch: TurnWatch;
 
   constructor(options: LetterTurnsOptions) {
     this.#options = options;
+    this.#watch = new TurnWatch(options.term, 'letter');
   }
 
   /** Aborts the signals of all turns in flight. */
@@ -49,13 +55,17 @@ export class LetterTurns {
       if (closing.aborted || !this.#options.mayRun(key)) return 'stopped';
       const ctx = new TurnContext(letter.event, attempt, term);
       try {
-        return (await this.#call(letter, ctx)) === NOT_CALLED ? 'stopped' : null;
+        const called = (await this.#call(letter, ctx)) !== NOT_CALLED;
+        ctx.watched?.end(called ? 'settled' : 'put-back', null);
+        return called ? null : 'stopped';
       } catch (error) {
         const failedAt = new Date(Date.now()).toISOString();
         const now = performance.now();
         if (Number.isNaN(failingSince)) [firstFailedAt, failingSince] = [failedAt, now];
         const delay = nextDelay(config.retry, attempt, now - failingSince, error, Math.random());
         if (delay === null) {
+          term.ledger.exhausted += 1;
+          ctx.watched?.end('exhausted', error);
           return {
             error: letterError(error),
             attempts: before + attempt,
@@ -63,6 +73,8 @@ export class LetterTurns {
             lastFailedAt: failedAt,
           };
         }
+        term.ledger.retries += 1;
+        ctx.watched?.end('retry', error);
         log.warn({ key, position, attempt, err: errorFields(error) }, 'handler failed: trying again');
         await pause(Math.max(delay, ctx.notBefore), closing);
       }
@@ -70,28 +82,39 @@ export class LetterTurns {
   }
 
   async #call(letter: DeadLetter, ctx: TurnContext): Promise<unknown> {
-    const { config, suspects } = this.#options;
+    const { config, suspects, term } = this.#options;
     const { event } = letter;
+    const batch = config.batch === undefined ? null : [event];
     this.#inFlight.add(ctx);
     const timer = this.#limit(letter, ctx);
+    const watched = this.#watch.begin(event, ctx.attempt, batch, Date.now());
+    ctx.watched = watched;
     try {
-      const call = (): unknown =>
-        config.batch === undefined
-          ? (config.handle as Handler)(event, ctx)
-          : (config.handle as BatchHandler)([event], ctx);
+      const handle = (): unknown =>
+        batch === null ? (config.handle as Handler)(event, ctx) : (config.handle as BatchHandler)(batch, ctx);
+      const call = watched === null ? handle : () => watched.run(handle);
       return await (letter.reason === 'crash' ? suspects.alone(event, call) : call());
     } finally {
       clearTimeout(timer);
       this.#inFlight.delete(ctx);
+      const { key, position, id } = event;
+      const { attempt } = ctx;
+      if (this.#stuck.delete(ctx))
+        tell('strandline:stuck:end', () => ({ ...term.whose, key, id, position, attempt }));
     }
   }
 
   #limit({ event }: DeadLetter, ctx: TurnContext): NodeJS.Timeout | undefined {
-    const { handlerTimeout } = this.#options.config;
+    const { config, term, log } = this.#options;
+    const { handlerTimeout } = config;
     if (handlerTimeout === Infinity) return undefined;
     return setTimeout(() => {
       const { key, position, id } = event;
-      this.#options.log.warn(
+      const { attempt } = ctx;
+      term.ledger.timeouts += 1;
+      this.#stuck.add(ctx);
+      tell('strandline:stuck:begin', () => ({ ...term.whose, key, id, position, attempt }));
+      log.warn(
         { key, position, id, handlerTimeout },
         'handler takes too long: its signal is aborted, and its key waits until it has ended',
       );

@@ -18,6 +18,9 @@ import type { PipelineConfig } from '../config.js';
 import { errorFields } from '../error-fields.js';
 import type { Happenings } from '../control/happenings.js';
 import { HandlerCrashError } from '../errors.js';
+import { tell } from '../events/channels.js';
+import type { StoredReason } from '../report/ledger.js';
+import type { Term } from '../term.js';
 import { letterError } from './letter-error.js';
 import type { LettersAtHand } from './letters-at-hand.js';
 import type { Schedule } from './schedule.js';
@@ -37,6 +40,7 @@ export interface ParkingOptions {
   readonly schedule: Schedule;
   readonly happenings: Happenings;
   readonly log: Logger;
+  readonly term: Term;
   /** Orders two positions of the log. */
   readonly compare: (a: string, b: string) => number;
   /** Something was settled, or is live again. */
@@ -187,6 +191,7 @@ export class Parking {
     if (executor.isParked(key)) return;
     executor.divert(key);
     this.#overflown.add(key);
+    this.#tellParked(key);
     log.warn(
       { key },
       'a key has filled its share of the window: what follows is stored, and handled from there',
@@ -291,6 +296,7 @@ export class Parking {
     const { executor, store, fence, config, letters } = this.#options;
     const result = await letters.ask(() => orFull(store.skip(fence, letter, config.parking.limits)));
     if (result !== 'stored') return result;
+    this.#note(letter.event.key, 'skipped', 1);
     say('this event is skipped and kept in the dead-letter table');
     this.#happened(strand, 'skipped');
     executor.skip(strand);
@@ -309,6 +315,7 @@ export class Parking {
     if (result === 'stored') {
       this.#begun.delete(key);
       this.#overflown.delete(key);
+      this.#tellParked(key);
       parked(key);
     }
     return result;
@@ -326,6 +333,7 @@ export class Parking {
       orFull(store.park(fence, key, [verdict.letter], 'behind', limits, retryAt)),
     );
     if (result !== 'stored') return result;
+    this.#note(key, verdict.letter.reason, 1);
     verdict.say(PARKED);
     this.#happened(strand, 'parked');
     executor.skip(strand);
@@ -353,6 +361,8 @@ export class Parking {
       if (result !== 'stored') return result;
       this.#begun.set(key, 'partly stored');
     }
+    this.#note(key, verdict.letter.reason, 1);
+    if (behind.length > 0) this.#note(key, 'behind', behind.length);
     verdict.say(PARKED);
     this.#happened(strand, 'parked');
     executor.skipAll(strand);
@@ -370,6 +380,7 @@ export class Parking {
     this.#storing -= 1;
     if (result === 'stored') {
       this.#full.delete(parked.key);
+      this.#note(parked.key, reason, entries.length);
       executor.stored(parked);
     } else if (result === 'fenced') {
       this.#fenced();
@@ -406,6 +417,17 @@ export class Parking {
 
   #happened({ key, attempt, head }: Strand, what: 'parked' | 'skipped' | 'halted'): void {
     this.#options.happenings.add(key, { what, attempt, position: head.event.position });
+  }
+
+  /** So many events of a key are in the table now. */
+  #note(key: string, reason: StoredReason, count: number): void {
+    const { ledger, whose } = this.#options.term;
+    ledger.lettersStored[reason] += count;
+    tell('strandline:letters:stored', () => ({ ...whose, key, reason, count }));
+  }
+
+  #tellParked(key: string): void {
+    tell('strandline:key:parked', () => ({ ...this.#options.term.whose, key }));
   }
 
   #say(strand: Strand, error: unknown, what: string): void {

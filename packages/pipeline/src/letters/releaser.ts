@@ -8,6 +8,7 @@ import type { LettersAtHand } from './letters-at-hand.js';
 import type { Parking } from './parking.js';
 import type { Schedule } from './schedule.js';
 import type { Suspects } from './suspects.js';
+import { tell } from '../events/channels.js';
 import type { Term } from '../term.js';
 
 /** Letters that are read at once. */
@@ -213,6 +214,7 @@ export class Releaser {
       if (!this.#isBehindLog(key)) return;
       if (await this.#unpark(key)) {
         this.#options.happenings.add(key, { what: 'live again' });
+        tell('strandline:key:released', () => ({ ...this.#options.term.whose, key }));
         log.info({ key, handled: count }, 'a parked key is live again: all its letters are handled');
         return;
       }
@@ -258,6 +260,7 @@ export class Releaser {
     const failure = await this.#turns.run(letter);
     if (failure === 'stopped') return false;
     if (failure === null) {
+      this.#options.term.ledger.lettersHandled += 1;
       handled.add(letter);
       const before = this.#furthest.get(key);
       if (before === undefined || this.#options.compare(position, before) > 0)

@@ -1,5 +1,5 @@
 import type { Logger, LogState, OffsetStore, Position, Source } from '@strandline/core';
-import type { PipelineState } from '../report/status.js';
+import type { PipelineState } from '../pipeline-state.js';
 
 /** What an operator's desk needs of a pipeline. */
 export interface DeskParts {

@@ -1,17 +1,10 @@
 import type { ExecutorCounts, SourceStatus } from '@strandline/core';
+import type { PipelineConfig } from '../config.js';
 import type { StuckTurn } from '../dispatcher.js';
+import type { PauseReason } from '../pause-reason.js';
+import type { PipelineState } from '../pipeline-state.js';
 import type { PruneFigures } from '../prune/figures.js';
-import type { PauseReason, Run } from '../run.js';
-
-/**
- * What a pipeline is doing:
- *
- *     idle ──start──► starting ──► running ◄──► standby
- *                        │            │            │
- *                        └────────────┴──stop──────┴──► stopping ──► stopped
- *                    an error that can't be healed, from anywhere ──► failed
- */
-export type PipelineState = 'idle' | 'starting' | 'standby' | 'running' | 'stopping' | 'stopped' | 'failed';
+import type { Run } from '../run.js';
 
 /** A look at a pipeline. */
 export interface PipelineStatus extends ExecutorCounts {
@@ -41,6 +34,12 @@ export interface PipelineStatus extends ExecutorCounts {
   readonly suspecting: boolean;
   /** What the pruner does in this term of ownership; null without `prune`. */
   readonly prune: PruneFigures | null;
+  /** What the window allows: events and bytes that may be admitted and not settled. */
+  readonly window: { readonly events: number; readonly bytes: number };
+  /** What committed before this time is settled, ISO 8601 UTC by the outbox's clock; null before the first event. */
+  readonly settledBefore: string | null;
+  /** When the oldest event that is not settled was committed, by the same clock; null when there is none. */
+  readonly oldestCommit: string | null;
 }
 
 const NOTHING: ExecutorCounts = {
@@ -58,7 +57,7 @@ const NOTHING: ExecutorCounts = {
 };
 
 export function statusOf(
-  name: string,
+  { name, window }: Pick<PipelineConfig, 'name' | 'window'>,
   state: PipelineState,
   run: Run | null,
   prune: PruneFigures | null,
@@ -66,6 +65,7 @@ export function statusOf(
   return {
     name,
     state,
+    window,
     paused: run?.paused ?? null,
     watermark: run?.executor.watermark ?? null,
     savedWatermark: run?.commits.watermark ?? null,
@@ -79,6 +79,8 @@ export function statusOf(
     lettersAvailable: run?.letters?.available ?? true,
     suspecting: run?.letters?.suspecting ?? false,
     prune,
+    settledBefore: run?.settledBefore ?? null,
+    oldestCommit: run?.executor.oldest?.transaction.commitTime ?? null,
     ...(run?.executor.counts() ?? NOTHING),
   };
 }

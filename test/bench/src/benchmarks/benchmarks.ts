@@ -4,6 +4,7 @@ import { draining } from './drain.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { observed } from './observed.js';
 import { peers } from './peers.js';
 import { promises } from './promises.js';
 import { recovery } from './recovery.js';
@@ -35,6 +36,11 @@ export const BENCHMARKS = {
     about: 'what a stuck key, 1,000 keys in backoff and 10 parked keys cost the others',
     minutes: 2,
     run: isolation,
+  },
+  observed: {
+    about: 'what metrics and traces of 1 % cost',
+    minutes: 2,
+    run: observed,
   },
   memory: {
     about: 'the resident set over a long backlog, one large transaction, and many live keys',

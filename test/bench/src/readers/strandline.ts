@@ -6,6 +6,7 @@ import { MemorySampler, type MemoryUse } from './memory-sampler.js';
 import { offsetsFor, QUIET, type OffsetsSettings } from './pipeline-parts.js';
 import type { Reading, ReaderSettings } from './reading.js';
 import { ReadingRecord } from './reading-record.js';
+import { observe, type Observed } from './observing.js';
 import { Waits, type WaitSettings } from './waits.js';
 
 /**
@@ -25,6 +26,8 @@ export interface StrandlineSettings extends ReaderSettings {
   readonly concurrency?: number;
   /** Of `waiting` handlers. */
   readonly wait?: WaitSettings;
+  /** Who listens. Default: nobody. */
+  readonly observed?: Observed;
 }
 
 export interface StrandlineReading extends Reading {
@@ -47,6 +50,7 @@ export async function readWithStrandline(
   const questions = driver.countQuestions();
   const streaming = driver.whenStreaming();
   const pipeline = pipelineFor(settings, record, inFlight, waits);
+  const end = await observe(pipeline, settings.observed);
   const memory = new MemorySampler(() => record.seen);
   await pipeline.start();
   await Promise.race([streaming, pipeline.finished]);
@@ -55,6 +59,7 @@ export async function readWithStrandline(
   await Promise.race([record.allSeen, pipeline.finished]);
   memory.stop();
   await pipeline.stop();
+  end();
   const reading = record.reading();
   return {
     ...reading,

@@ -65,6 +65,20 @@ export const DRAINS: readonly Workload[] = [
   },
 ];
 
+/** By who listens. The first variant is what the others are compared with. */
+export const OBSERVED: Workload = {
+  name: 'observed',
+  title: 'observed',
+  log: LONG,
+  variants: [
+    { label: 'no listener', settings: {} },
+    { label: 'metrics', settings: { observed: 'metrics' } },
+    { label: 'context manager alone', settings: { observed: 'context' } },
+    { label: 'traces of 1 %', settings: { observed: 'traces' } },
+  ],
+  peers: [],
+};
+
 /** By how many keys there are. */
 export const KEYS: readonly Workload[] = [
   { name: 'keys_5000', title: '5,000 keys', log: BASE, variants: [ASYNC], peers: ['bare'] },
