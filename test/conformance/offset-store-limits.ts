@@ -1,4 +1,4 @@
-import { StrandlineError, type Bookmark, type InstanceReport } from '@strandline/core';
+import { NO_CONTROLS, StrandlineError, type Bookmark, type InstanceReport } from '@strandline/core';
 import { describe, expect, it } from 'vitest';
 import { expectExplained } from './findings.js';
 import { closing, next, seed, thrown, type Each, type SetUp } from './offset-store-fixtures.js';
@@ -52,7 +52,7 @@ export function describeLimits(each: Each, setUp: SetUp): void {
       const { damageBeside } = backend;
       if (damageBeside === undefined) return;
       await using store = closing(backend.open());
-      const { bookmarks, instances } = store;
+      const { bookmarks, instances, controls } = store;
       for (const [n, text] of ['', 'x', '[1, 2]', 'null', '{"format": 2}', '{"format": 1}'].entries()) {
         const name = `shop-${String(n)}`;
         const claimed = await store.claim(name, seed);
@@ -60,12 +60,15 @@ export function describeLimits(each: Each, setUp: SetUp): void {
         const held = await store.claim(name, seed);
         await bookmarks.create(name, bookmark);
         await instances.report(name, report, 600_000);
+        await controls.change(name, NO_CONTROLS, { paused: null, held: [] });
         await damageBeside(name, text);
         for (const attempt of [
           () => store.replaced(name),
           () => bookmarks.list(name),
           () => bookmarks.get(name, bookmark.name),
           () => instances.list(name),
+          () => controls.load(name),
+          () => controls.newer(name, 0),
         ]) {
           const error = await attempt().then(() => expect.fail(`${text}: read without an error`), thrown);
           expect(error, text).toMatchObject({ code: 'OFFSETS_CORRUPT' });

@@ -48,7 +48,7 @@ describeOffsetStore('a directory of files', async () => {
       }),
     },
     damageBeside: async (pipeline, text) => {
-      const files = ['bookmarks/a.json', 'instances/one.json', 'replaced.json'];
+      const files = ['bookmarks/a.json', 'instances/one.json', 'controls/1.json', 'replaced.json'];
       for (const file of files) await writeFile(path.join(directoryOf(pipeline), file), text);
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
@@ -132,6 +132,7 @@ function redisBackend(redis: RedisUnderTest): OffsetStoreBackend {
       await redis.client.hset(keyOf(pipeline), 'replaced', text);
       await redis.client.hset(`${keyPrefix}:{${pipeline}}:bookmarks`, 'a', text);
       await redis.client.hset(`${keyPrefix}:{${pipeline}}:instances`, 'one', text);
+      await redis.client.hset(`${keyPrefix}:{${pipeline}}:controls`, 'controls', text);
     },
     [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
   };

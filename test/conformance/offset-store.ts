@@ -3,6 +3,7 @@ import { describeBookmarks } from './offset-store-bookmarks.js';
 import { describeClaims } from './offset-store-claims.js';
 import { describeCommits } from './offset-store-commits.js';
 import { describeContents } from './offset-store-contents.js';
+import { describeControls } from './offset-store-controls.js';
 import { describeInstances } from './offset-store-instances.js';
 import { describeLimits } from './offset-store-limits.js';
 import { describeReplacing } from './offset-store-replacing.js';
@@ -20,6 +21,7 @@ export function describeOffsetStore(kind: string, setUp: SetUp): void {
     describeReplacing(each);
     describeBookmarks(each);
     describeInstances(each);
+    describeControls(each);
     describeLimits(each, setUp);
   });
 }

@@ -180,6 +180,7 @@ class CrashingOffsets implements OffsetStore {
   readonly name = 'memory';
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: OffsetStore['controls'];
   dead = false;
   readonly #store: OffsetStore;
   readonly #claiming: (n: number, claim: () => Promise<Offset>) => Promise<Offset>;
@@ -192,6 +193,7 @@ class CrashingOffsets implements OffsetStore {
     this.#store = memoryOffsets({ storage });
     this.bookmarks = this.#store.bookmarks;
     this.instances = this.#store.instances;
+    this.controls = this.#store.controls;
     this.#claiming = claiming;
   }
 

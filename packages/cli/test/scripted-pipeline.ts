@@ -10,6 +10,7 @@ export class ScriptedPipeline implements Pipeline {
   readonly offsets!: OffsetStore;
   readonly offset!: Pipeline['offset'];
   readonly bookmarks!: Pipeline['bookmarks'];
+  readonly control!: Pipeline['control'];
   readonly handlerParts: Pipeline['handlerParts'] = [];
   readonly finished: Promise<void>;
   state: PipelineStatus['state'] = 'idle';
@@ -19,7 +20,9 @@ export class ScriptedPipeline implements Pipeline {
   /** @param parts the supervision of pipelines needs none of them */
   constructor(
     name: string,
-    parts: Partial<Pick<Pipeline, 'source' | 'offsets' | 'offset' | 'bookmarks' | 'handlerParts'>> = {},
+    parts: Partial<
+      Pick<Pipeline, 'source' | 'offsets' | 'offset' | 'bookmarks' | 'control' | 'handlerParts'>
+    > = {},
   ) {
     this.name = name;
     Object.assign(this, parts);
@@ -44,6 +47,18 @@ export class ScriptedPipeline implements Pipeline {
 
   replay(): Promise<never> {
     return Promise.reject(new Error('this test replays nothing'));
+  }
+
+  strands(): Promise<never> {
+    return Promise.reject(new Error('this test looks at no strands'));
+  }
+
+  key(): Promise<never> {
+    return Promise.reject(new Error('this test looks at no key'));
+  }
+
+  payload(): Promise<never> {
+    return Promise.reject(new Error('this test looks at no payload'));
   }
 
   bookmark(): Promise<never> {

@@ -20,7 +20,8 @@ const details: InstanceDetails = {
     unsettled: 0,
     bytes: 0,
   },
-  ...{ strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0, halted: 0, parked: 0, full: 0 },
+  ...{ strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0, halted: 0, held: 0 },
+  ...{ parked: 0, full: 0 },
   ...{ releasing: 0, settled: 9, turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [] },
   partial: false,
 };

@@ -14,14 +14,19 @@ export class BackoffHeap {
   }
 
   push(strand: Strand): void {
+    this.#rise(this.#heap.push(strand) - 1);
+  }
+
+  /** Takes out a strand before its time, wherever it is: that is looked for, since only an operator asks for it. */
+  remove(strand: Strand): void {
     const heap = this.#heap;
-    let index = heap.push(strand) - 1;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (this.#dueAt(parent) <= this.#dueAt(index)) break;
-      this.#swap(index, parent);
-      index = parent;
-    }
+    const index = heap.indexOf(strand);
+    if (index < 0) return;
+    const last = heap.pop();
+    if (last === undefined || index === heap.length) return;
+    heap[index] = last;
+    this.#rise(index);
+    this.#sink(index);
   }
 
   /** Takes the strand that is due first, if its time has come. */
@@ -32,14 +37,24 @@ export class BackoffHeap {
     const last = heap.pop();
     if (last !== undefined && heap.length > 0) {
       heap[0] = last;
-      this.#sink();
+      this.#sink(0);
     }
     return top;
   }
 
-  #sink(): void {
+  #rise(from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (this.#dueAt(parent) <= this.#dueAt(index)) break;
+      this.#swap(index, parent);
+      index = parent;
+    }
+  }
+
+  #sink(from: number): void {
     const size = this.#heap.length;
-    let index = 0;
+    let index = from;
     for (;;) {
       const left = 2 * index + 1;
       const right = left + 1;

@@ -28,7 +28,9 @@ export type LetterReason =
   /** Its key had filled its share of the window. */
   | 'overflow'
   /** Its handler ended the process. */
-  | 'crash';
+  | 'crash'
+  /** An operator has parked or skipped it by hand. */
+  | 'operator';
 
 /** What became of a letter: only `waiting` ones hold their key. */
 export type LetterState = 'waiting' | 'handled' | 'skipped' | 'discarded';
@@ -138,8 +140,8 @@ export interface DeadLetterStore {
   ): Promise<{ readonly keys: readonly ParkedKey[]; readonly crashes: CrashRecord } | 'fenced'>;
   /**
    * Stores letters of one key, in their order, behind those that it has waiting, or in front of them. A key that had
-   * none is `parked` by that, or `released` at once when they are there by `overflow`; one that `failed` or is a
-   * `crash` parks it in any case.
+   * none is `parked` by that, or `released` at once when they are there by `overflow`; one that `failed`, is a
+   * `crash` or was parked by an `operator` parks it in any case.
    */
   park(
     fence: LetterFence,

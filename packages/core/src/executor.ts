@@ -24,6 +24,8 @@ export interface ExecutorOptions {
 /** What the executor decided about a failed turn. */
 export type FailureDecision =
   | { readonly outcome: 'retry'; /** On the clock that `fail` was given. */ readonly dueAt: number }
+  /** The key is held: the next try comes when it is released. */
+  | { readonly outcome: 'held' }
   /** No more retries: the strand holds still until `halt`, `skip` or `park` says what becomes of its head. */
   | { readonly outcome: 'exhausted' };
 
@@ -42,6 +44,8 @@ export interface ExecutorCounts {
   /** Failed for good, and what becomes of the head is not done yet. */
   readonly exhausted: number;
   readonly halted: number;
+  /** Keys that an operator holds and that have events here. */
+  readonly held: number;
   /** Keys whose events are stored instead of handled. */
   readonly parked: number;
   /** Events settled since the start. */
@@ -53,7 +57,8 @@ export interface ExecutorCounts {
  * happened (`admit`, `pass`, `succeed`, `fail`, `wake`) and runs what `take` hands out.
  *
  * Invariants:
- * - a strand is in exactly one of: the ready queue, running, the backoff heap, exhausted, halted;
+ * - a strand is in exactly one of: the ready queue, running, the backoff heap, exhausted, halted, held;
+ * - a key that is held takes no turn: its strand is neither in the ready queue nor in the backoff heap;
  * - an event is on exactly one strand, live or parked, until it is settled, and is settled once;
  * - of one key, only the events of one turn are in flight, and they are the oldest ones;
  * - what is admitted of a parked key comes after all that its live strand has, and is stored in its order.
@@ -65,7 +70,11 @@ export class Executor {
   readonly #backoff = new BackoffHeap();
   readonly #watermark: Watermark;
   readonly #parked = new ParkedStrands();
+  /** Keys that an operator holds, be they live or not. Mostly empty, and looked into only when it is not. */
+  readonly #holds = new Set<string>();
   #concurrency: number;
+  /** How many may run at once: `#concurrency`, or none while the pipeline is paused. */
+  #places: number;
   #batch: number;
   #running = 0;
   /** Strands in the ready queue whose head has failed before. */
@@ -73,6 +82,7 @@ export class Executor {
   #stuck = 0;
   #exhausted = 0;
   #halted = 0;
+  #held = 0;
   #bytes = 0;
   #settled = 0;
 
@@ -81,6 +91,7 @@ export class Executor {
     invariant(options.batch >= 1, 'a turn without events would never settle its head');
     this.#options = options;
     this.#concurrency = options.concurrency;
+    this.#places = options.concurrency;
     this.#batch = options.batch;
     this.#watermark = new Watermark(options.start);
   }
@@ -100,8 +111,7 @@ export class Executor {
     let strand = this.#strands.get(event.key);
     if (strand === undefined) {
       strand = new Strand(event.key);
-      this.#strands.add(strand);
-      this.#ready.push(strand);
+      this.#begin(strand);
     }
     strand.push(entry);
   }
@@ -113,7 +123,7 @@ export class Executor {
 
   /** The strand whose turn it is, now running, with its events in flight; null when none may run. */
   take(): Strand | null {
-    if (this.#running >= this.#concurrency) return null;
+    if (this.#running >= this.#places) return null;
     const strand = this.#ready.shift();
     if (strand === null) return null;
     strand.become('running');
@@ -147,9 +157,7 @@ export class Executor {
   putBack(strand: Strand): void {
     this.#endTurn(strand);
     strand.attempt -= 1;
-    if (strand.attempt > 0) this.#tryAgain += 1;
-    strand.become('ready');
-    this.#ready.push(strand);
+    this.#makeReady(strand);
   }
 
   /**
@@ -167,6 +175,10 @@ export class Executor {
       this.#exhausted += 1;
       return { outcome: 'exhausted' };
     }
+    if (this.#holds.size > 0 && this.#holds.has(strand.key)) {
+      this.#stand(strand);
+      return { outcome: 'held' };
+    }
     strand.become('backoff');
     strand.tryAgainAt(now + Math.max(delay, notBefore));
     this.#backoff.push(strand);
@@ -181,15 +193,121 @@ export class Executor {
     if (strand.state !== 'exhausted' || strand.inFlight <= 1) return false;
     this.#exhausted -= 1;
     strand.narrow();
-    strand.become('ready');
-    this.#ready.push(strand);
+    this.#makeReady(strand);
     return true;
   }
 
   /** How many strands may run at once from now on, and how many events one turn takes. */
   limit(concurrency: number, batch: number): void {
+    if (this.#places > 0) this.#places = concurrency;
     this.#concurrency = concurrency;
     this.#batch = batch;
+  }
+
+  /** No turn starts while it is paused; what runs goes on, and what is admitted waits. */
+  pause(isPaused: boolean): void {
+    this.#places = isPaused ? 0 : this.#concurrency;
+  }
+
+  get isPaused(): boolean {
+    return this.#places === 0;
+  }
+
+  /**
+   * Keys take no turn from now on, whether they have events here or not: what is admitted of them waits in order. A turn
+   * that runs goes on, and its key stands when it has ended.
+   */
+  hold(keys: Iterable<string>): void {
+    let isQueued = false;
+    for (const key of keys) {
+      this.#holds.add(key);
+      const strand = this.#strands.get(key);
+      if (strand?.state === 'ready') isQueued = true;
+      if (strand?.state !== 'backoff') continue;
+      this.#backoff.remove(strand);
+      this.#stand(strand);
+    }
+    if (isQueued) for (const strand of this.#withdraw(({ key }) => this.#holds.has(key))) this.#stand(strand);
+  }
+
+  /** Keys that were held go on where they stand. A head that had failed is tried at once, as its next attempt. */
+  release(keys: Iterable<string>): void {
+    for (const key of keys) {
+      if (!this.#holds.delete(key)) continue;
+      const strand = this.#strands.get(key);
+      if (strand?.state !== 'held') continue;
+      this.#held -= 1;
+      this.#makeReady(strand);
+    }
+  }
+
+  isHeld(key: string): boolean {
+    return this.#holds.has(key);
+  }
+
+  /** Whether a handler of the key may be called now, as far as operators have a say. */
+  mayRun(key: string): boolean {
+    return !this.isPaused && !this.isHeld(key);
+  }
+
+  /** Keys that are held, be they live or not. */
+  get holds(): number {
+    return this.#holds.size;
+  }
+
+  /** A head in backoff need not wait any longer: its next attempt is due. False for any other. */
+  tryNow(strand: Strand): boolean {
+    if (strand.state !== 'backoff') return false;
+    this.#backoff.remove(strand);
+    strand.tryAgainAt(NaN);
+    this.#makeReady(strand);
+    return true;
+  }
+
+  /** The head of a halted strand is tried again, as if it never had been. False for any other. */
+  tryAfresh(strand: Strand): boolean {
+    if (strand.state !== 'halted') return false;
+    this.#halted -= 1;
+    strand.forgetFailures();
+    this.#makeReady(strand);
+    return true;
+  }
+
+  /**
+   * An operator gives up the head of a strand that does not run: it alone is in flight then, as if it had failed for
+   * good. False, and nothing is changed, while a turn runs or something is being stored.
+   */
+  giveUp(strand: Strand): boolean {
+    if (strand.state === 'running' || strand.state === 'stuck' || strand.state === 'exhausted') return false;
+    if (strand.state === 'ready') this.#withdraw((other) => other === strand);
+    else if (strand.state === 'backoff') this.#backoff.remove(strand);
+    else if (strand.state === 'held') this.#held -= 1;
+    else this.#halted -= 1;
+    strand.become('exhausted');
+    strand.tryAgainAt(NaN);
+    strand.inFlight = 1;
+    this.#exhausted += 1;
+    return true;
+  }
+
+  /** What `giveUp` said does not hold: nothing of the head was stored, and it waits for its next attempt. */
+  takeBack(strand: Strand): void {
+    this.#exhausted -= 1;
+    this.#makeReady(strand);
+  }
+
+  /**
+   * Nothing is stored of a head for which `holdHead` was called: what follows is live again, behind it, and its key is
+   * not parked.
+   */
+  unholdHead(strand: Strand): void {
+    const parked = this.#parked.remove(strand.key);
+    if (parked !== null) while (parked.length > 0) strand.push(parked.shift());
+  }
+
+  /** The live strand of a key; undefined when it has no live events. */
+  strandOf(key: string): Strand | undefined {
+    return this.#strands.get(key);
   }
 
   /** Events of a key that are admitted, live and not settled. */
@@ -257,6 +375,11 @@ export class Executor {
     }
   }
 
+  /** What is admitted of a parked key and not stored; undefined when it is not parked. */
+  parkedStrandOf(key: string): ParkedStrand | undefined {
+    return this.#parked.get(key);
+  }
+
   isParked(key: string): boolean {
     return this.#parked.has(key);
   }
@@ -314,17 +437,14 @@ export class Executor {
     );
     const strand = new Strand(key);
     while (parked.length > 0) strand.push(parked.shift());
-    this.#strands.add(strand);
-    this.#ready.push(strand);
+    this.#begin(strand);
   }
 
   /** Makes ready every strand whose backoff is over. Returns when the next one is due, or null. */
   wake(now: number): number | null {
     for (let strand = this.#backoff.popDue(now); strand !== null; strand = this.#backoff.popDue(now)) {
-      strand.become('ready');
       strand.tryAgainAt(NaN);
-      this.#tryAgain += 1;
-      this.#ready.push(strand);
+      this.#makeReady(strand);
     }
     return this.#backoff.nextDueAt;
   }
@@ -382,6 +502,7 @@ export class Executor {
       backoff: this.#backoff.size,
       exhausted: this.#exhausted,
       halted: this.#halted,
+      held: this.#held,
       parked: this.#parked.size,
       settled: this.#settled,
     };
@@ -403,9 +524,39 @@ export class Executor {
     for (let i = 0; i < count; i += 1) this.#settle(strand.shift());
     this.#settled += count;
     strand.inFlight = 0;
-    strand.become('ready');
-    if (strand.length > 0) this.#ready.push(strand);
+    if (strand.length > 0) this.#makeReady(strand);
     else this.#strands.delete(strand);
+  }
+
+  /** A key that has no strand gets this one. */
+  #begin(strand: Strand): void {
+    this.#strands.add(strand);
+    if (this.#holds.size > 0 && this.#holds.has(strand.key)) this.#stand(strand);
+    else this.#ready.push(strand);
+  }
+
+  /** It waits for its turn, or stands if its key is held. */
+  #makeReady(strand: Strand): void {
+    if (this.#holds.size > 0 && this.#holds.has(strand.key)) {
+      this.#stand(strand);
+      return;
+    }
+    strand.become('ready');
+    if (strand.attempt > 0) this.#tryAgain += 1;
+    this.#ready.push(strand);
+  }
+
+  #stand(strand: Strand): void {
+    strand.become('held');
+    this.#held += 1;
+    strand.tryAgainAt(NaN);
+  }
+
+  /** Takes strands out of the ready queue. */
+  #withdraw(fits: (strand: Strand) => boolean): Strand[] {
+    const withdrawn = this.#ready.withdraw(fits);
+    for (const { attempt } of withdrawn) if (attempt > 0) this.#tryAgain -= 1;
+    return withdrawn;
   }
 
   #settle(entry: Entry): void {

@@ -1,5 +1,6 @@
 export type { Bookmark, BookmarkStore } from './bookmarks.js';
 export { describeConfigIssues, type ConfigIssue } from './config-issues.js';
+export { NO_CONTROLS, type Controls, type ControlStore, type HeldKey, type Order } from './controls.js';
 export type { DiagnosisRequest } from './diagnosis.js';
 export type {
   CrashRecord,

@@ -1,4 +1,5 @@
 import type { BookmarkStore } from './bookmarks.js';
+import type { ControlStore } from './controls.js';
 import type { Finding } from './finding.js';
 import type { InstanceRegister } from './instances.js';
 import type { Position, PositionRange } from './position.js';
@@ -50,7 +51,8 @@ export interface ReplacedOffset {
 }
 
 /**
- * Keeps one offset per pipeline, and what belongs to it: bookmarks, and which processes there are. Every implementation passes `test/conformance/offset-store.ts`.
+ * Keeps one offset per pipeline, and what belongs to it: bookmarks, which processes there are, and what operators have
+ * ordered. Every implementation passes `test/conformance/offset-store.ts`.
  *
  * Errors: `OFFSETS_UNAVAILABLE` when the store can't be reached or did not answer in time (try again),
  * `OFFSETS_CORRUPT` when what it holds can't be read (stop), `OFFSETS_CONFIG` for wrong options.
@@ -78,6 +80,7 @@ export interface OffsetStore {
   replaced(pipeline: string): Promise<ReplacedOffset | null>;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: ControlStore;
   /** How its server is set up, where there is one: what could lose the offset. Errors as above. */
   diagnose?(): Promise<readonly Finding[]>;
   /** Idempotent. Commits that are under way may still fail. */

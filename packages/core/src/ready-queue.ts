@@ -26,4 +26,21 @@ export class ReadyQueue {
     this.#size -= 1;
     return strand;
   }
+
+  /** Takes out those that fit, in one pass over all: only an operator asks for it. */
+  withdraw(fits: (strand: Strand) => boolean): Strand[] {
+    const withdrawn: Strand[] = [];
+    let strand = this.#first;
+    this.#first = null;
+    this.#last = null;
+    this.#size = 0;
+    while (strand !== null) {
+      const { nextReady } = strand;
+      strand.nextReady = null;
+      if (fits(strand)) withdrawn.push(strand);
+      else this.push(strand);
+      strand = nextReady;
+    }
+    return withdrawn;
+  }
 }

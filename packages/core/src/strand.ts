@@ -29,28 +29,33 @@ export class Entry extends Mark {
  *     ready ──take──► running ──succeed──► ready, or gone when empty
  *       ▲                │  └─tooLong─► stuck ──succeed, fail──► as if it were running
  *       │               fail
- *       │                ├──► backoff ──its time comes──► ready
+ *       │                ├──► backoff ──its time comes, tryNow──► ready
  *       │                └──► exhausted ──skip, narrow──► ready, or gone when empty
- *       │                         └─────halt──► halted (stays until the process ends)
+ *       │                         └─────halt──► halted ──tryAfresh──► ready
  *       └── admit (a new strand starts ready)
+ *
+ * While an operator holds its key a strand is `held` wherever it would be ready or in backoff, and ready again when the
+ * key is released. `giveUp` makes what is ready, held, in backoff or halted exhausted.
  */
-export type StrandState = 'ready' | 'running' | 'stuck' | 'backoff' | 'exhausted' | 'halted';
+export type StrandState = 'ready' | 'running' | 'stuck' | 'backoff' | 'exhausted' | 'halted' | 'held';
 
-/** Of one head: when it first failed, when it is tried again (NaN outside of backoff), and its last error. */
+/** Of one head: when it first and last failed, when it is tried again (NaN outside of backoff), and its last error. */
 interface Failures {
   readonly firstAt: number;
+  lastAt: number;
   dueAt: number;
   lastError: unknown;
 }
 
 /** Which states may follow which. */
 const SUCCESSORS: Readonly<Record<StrandState, readonly StrandState[]>> = {
-  ready: ['running'],
-  running: ['ready', 'stuck', 'backoff', 'exhausted'],
-  stuck: ['ready', 'backoff', 'exhausted'],
-  backoff: ['ready'],
-  exhausted: ['ready', 'halted'],
-  halted: [],
+  ready: ['running', 'held', 'exhausted'],
+  running: ['ready', 'stuck', 'backoff', 'exhausted', 'held'],
+  stuck: ['ready', 'backoff', 'exhausted', 'held'],
+  backoff: ['ready', 'held', 'exhausted'],
+  exhausted: ['ready', 'halted', 'held'],
+  halted: ['ready', 'held', 'exhausted'],
+  held: ['ready', 'exhausted'],
 };
 
 /**
@@ -98,6 +103,11 @@ export class Strand {
     return this.#failures?.firstAt ?? NaN;
   }
 
+  /** When the present head last failed; NaN before that. */
+  get lastFailedAt(): number {
+    return this.#failures?.lastAt ?? NaN;
+  }
+
   /** When the present head is tried again, while in backoff; NaN otherwise. */
   get dueAt(): number {
     return this.#failures?.dueAt ?? NaN;
@@ -110,8 +120,9 @@ export class Strand {
 
   /** The present head has failed. */
   failed(error: unknown, now: number): void {
-    if (this.#failures === null) this.#failures = { firstAt: now, dueAt: NaN, lastError: error };
-    else this.#failures.lastError = error;
+    this.#failures ??= { firstAt: now, lastAt: now, dueAt: NaN, lastError: error };
+    this.#failures.lastAt = now;
+    this.#failures.lastError = error;
   }
 
   /** The present head, which has failed, is tried again then, or (NaN) waits for no moment any more. */
@@ -156,6 +167,11 @@ export class Strand {
     return entry;
   }
 
+  /** The head counts as one that was never tried. */
+  forgetFailures(): void {
+    this.#startAfresh();
+  }
+
   #startAfresh(): void {
     this.attempt = 0;
     this.#failures = null;
@@ -181,6 +197,13 @@ export class Strand {
     this.#tail = last;
     this.#length -= rest.length;
     return rest;
+  }
+
+  /** The event at a position, as long as it waits here. */
+  eventAt(position: Position): OutboxEvent | null {
+    for (let entry = this.#head; entry !== null; entry = entry.next)
+      if (entry.event.position === position) return entry.event;
+    return null;
   }
 
   /** The events that are in flight, oldest first. */

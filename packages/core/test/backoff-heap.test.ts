@@ -43,6 +43,24 @@ describe('backoff heap', () => {
     );
   });
 
+  it('gives up any strand before its time, and hands out the others as before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(200), { minLength: 1, maxLength: 60 }), fc.nat(59), (times, nth) => {
+        const heap = new BackoffHeap();
+        const strands = times.map((at, i) => due(at, `key ${String(i)}`));
+        for (const strand of strands) heap.push(strand);
+        const [gone] = strands.splice(nth % strands.length, 1);
+        if (gone === undefined) return;
+        heap.remove(gone);
+        heap.remove(gone);
+        expect(heap.size).toBe(strands.length);
+        const out: number[] = [];
+        for (let top = heap.popDue(Infinity); top !== null; top = heap.popDue(Infinity)) out.push(top.dueAt);
+        expect(out).toEqual(strands.map(({ dueAt }) => dueAt).sort((a, b) => a - b));
+      }),
+    );
+  });
+
   it('says when the next one is due and never hands out one whose time has not come', () => {
     const step = fc.oneof(fc.record({ push: fc.nat(300) }), fc.record({ advance: fc.nat(60) }));
     fc.assert(

@@ -14,7 +14,12 @@ type Step =
   | { readonly do: 'take' }
   | { readonly do: 'succeed'; readonly nth: number }
   | { readonly do: 'fail'; readonly nth: number; readonly permanent: boolean }
-  | { readonly do: 'wake'; readonly after: number };
+  | { readonly do: 'wake'; readonly after: number }
+  | { readonly do: 'pause' | 'resume' }
+  | { readonly do: OnKey; readonly key: string };
+
+/** What an operator does to a key. */
+type OnKey = 'hold' | 'release' | 'tryNow' | 'tryAfresh' | 'skip' | 'takeBack';
 
 const nth = fc.nat(20);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -34,6 +39,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wake'), after: fc.nat(150) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('pause', 'resume', 'resume') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('hold', 'release', 'tryNow', 'tryAfresh', 'skip', 'takeBack'),
+      key: fc.constantFrom('a', 'b', 'c', 'd'),
+    }),
+  },
 );
 
 const RETRY: RetryPolicy = {
@@ -54,6 +67,8 @@ interface KeyModel {
   firstFailedAt: number;
   dueAt: number;
   halted: boolean;
+  /** It would be ready, or in backoff, if nobody held its key. */
+  stands: boolean;
 }
 
 /** The executor again, as naively as possible: everything is an array that is searched. */
@@ -63,6 +78,8 @@ class Model {
   ready: KeyModel[] = [];
   running: KeyModel[] = [];
   backoff: KeyModel[] = [];
+  readonly held = new Set<string>();
+  isPaused = false;
   handled = 0;
   now = 0;
 
@@ -78,13 +95,65 @@ class Model {
       known.waiting.push(n);
       return;
     }
-    const fresh = { key, waiting: [n], turn: [], failures: 0, firstFailedAt: NaN, dueAt: NaN, halted: false };
+    const times = { firstFailedAt: NaN, dueAt: NaN };
+    const fresh = { key, waiting: [n], turn: [], failures: 0, ...times, halted: false, stands: false };
     this.keys.push(fresh);
-    this.ready.push(fresh);
+    this.#wait(fresh);
+  }
+
+  #wait(model: KeyModel): void {
+    if (this.held.has(model.key)) model.stands = true;
+    else this.ready.push(model);
+  }
+
+  #leave(model: KeyModel): void {
+    this.ready = this.ready.filter((other) => other !== model);
+    this.backoff = this.backoff.filter((other) => other !== model);
+    model.stands = false;
+    model.halted = false;
+  }
+
+  onKey(what: OnKey, key: string): void {
+    const model = this.keys.find((other) => other.key === key);
+    if (what === 'hold') this.held.add(key);
+    if (what === 'release') this.held.delete(key);
+    if (model === undefined || this.running.includes(model)) return;
+    switch (what) {
+      case 'hold':
+        if (model.halted) return;
+        this.#leave(model);
+        model.stands = true;
+        return;
+      case 'release':
+        if (!model.stands) return;
+        this.#leave(model);
+        this.#wait(model);
+        return;
+      case 'tryNow':
+        if (!this.backoff.includes(model)) return;
+        this.#leave(model);
+        this.#wait(model);
+        return;
+      case 'tryAfresh':
+        if (!model.halted) return;
+        this.#leave(model);
+        model.failures = 0;
+        this.#wait(model);
+        return;
+      case 'skip':
+        this.#leave(model);
+        model.turn = model.waiting.slice(0, 1);
+        this.#settle(model);
+        return;
+      case 'takeBack':
+        this.#leave(model);
+        model.turn = model.waiting.slice(0, 1);
+        this.#wait(model);
+    }
   }
 
   take(): KeyModel | null {
-    if (this.running.length >= this.concurrency) return null;
+    if (this.isPaused || this.running.length >= this.concurrency) return null;
     const model = this.ready.shift();
     if (model === undefined) return null;
     if (model.failures === 0) model.turn = model.waiting.slice(0, this.batch);
@@ -94,11 +163,15 @@ class Model {
 
   succeed(model: KeyModel): void {
     this.running = this.running.filter((other) => other !== model);
+    this.#settle(model);
+  }
+
+  #settle(model: KeyModel): void {
     for (const n of model.turn) this.settled[n] = true;
     this.handled += model.turn.length;
     model.waiting.splice(0, model.turn.length);
     model.failures = 0;
-    if (model.waiting.length > 0) this.ready.push(model);
+    if (model.waiting.length > 0) this.#wait(model);
     else this.keys = this.keys.filter((other) => other !== model);
   }
 
@@ -110,6 +183,10 @@ class Model {
     if (permanent || gaveUp) {
       model.halted = true;
       return 'halt';
+    }
+    if (this.held.has(model.key)) {
+      model.stands = true;
+      return 'held';
     }
     model.dueAt = this.now + ([50, 100, 150][model.failures - 1] ?? NaN);
     this.backoff.push(model);
@@ -160,7 +237,12 @@ function play(step: Step, executor: Executor, model: Model, running: Map<KeyMode
         model.now,
       );
       if (decision.outcome === 'exhausted') executor.halt(strand);
-      const text = decision.outcome === 'retry' ? `retry at ${String(decision.dueAt)}` : 'halt';
+      const text =
+        decision.outcome === 'retry'
+          ? `retry at ${String(decision.dueAt)}`
+          : decision.outcome === 'held'
+            ? 'held'
+            : 'halt';
       expect(text).toBe(model.fail(chosen, step.permanent));
       return;
     }
@@ -173,6 +255,37 @@ function play(step: Step, executor: Executor, model: Model, running: Map<KeyMode
       );
       return;
     }
+    case 'pause':
+    case 'resume':
+      executor.pause(step.do === 'pause');
+      model.isPaused = step.do === 'pause';
+      return;
+    default:
+      operate(step.do, step.key, executor);
+      model.onKey(step.do, step.key);
+  }
+}
+
+function operate(what: OnKey, key: string, executor: Executor): void {
+  const strand = executor.strandOf(key);
+  switch (what) {
+    case 'hold':
+      executor.hold([key]);
+      return;
+    case 'release':
+      executor.release([key]);
+      return;
+    case 'tryNow':
+      if (strand !== undefined) executor.tryNow(strand);
+      return;
+    case 'tryAfresh':
+      if (strand !== undefined) executor.tryAfresh(strand);
+      return;
+    case 'skip':
+      if (strand !== undefined && executor.giveUp(strand)) executor.skip(strand);
+      return;
+    case 'takeBack':
+      if (strand !== undefined && executor.giveUp(strand)) executor.takeBack(strand);
   }
 }
 
@@ -188,8 +301,12 @@ function compareState(executor: Executor, model: Model): void {
     exhausted: 0,
     parked: 0,
     halted: model.keys.filter(({ halted }) => halted).length,
+    held: model.keys.filter(({ stands }) => stands).length,
     settled: model.handled,
   });
+  expect(executor.isPaused).toBe(model.isPaused);
+  for (const { key, stands } of model.keys)
+    expect(executor.strandOf(key)?.state === 'held', `key ${key} stands`).toBe(stands);
   expect(executor.ready).toBe(model.ready.filter(({ failures }) => failures === 0).length);
   const { watermark, completed } = naiveWatermark(model.settled);
   expect(executor.watermark).toBe(watermark);
@@ -197,7 +314,7 @@ function compareState(executor: Executor, model: Model): void {
 }
 
 describe('executor against a naive model', () => {
-  it('decides the same after every sequence of steps: order, turns, retries, halts, watermark and counts', () => {
+  it('decides the same after every sequence of steps: order, turns, retries, halts, holds, watermark and counts', () => {
     const steps = fc.array(step, { maxLength: 150, size: 'max' });
     fc.assert(
       fc.property(
@@ -214,7 +331,7 @@ describe('executor against a naive model', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 300 },
     );
   }, 30_000);
 });

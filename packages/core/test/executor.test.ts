@@ -358,7 +358,7 @@ describe('counts', () => {
     const executor = new Executor(executorOptions({ concurrency: 2, retry: { ...STEADY, attempts: 2 } }));
     const base = {
       ...{ unsettled: 0, bytes: 0, strands: 0, running: 0, stuck: 0 },
-      ...{ backoff: 0, exhausted: 0, halted: 0, parked: 0, settled: 0 },
+      ...{ backoff: 0, exhausted: 0, halted: 0, held: 0, parked: 0, settled: 0 },
     };
     expect(executor.counts()).toEqual(base);
     executor.admit(event('a', 0, 10));

@@ -16,7 +16,9 @@ type Step =
   | { readonly do: 'overflow' | 'unpark'; readonly key: string }
   | { readonly do: 'takeParked'; readonly max: number }
   | { readonly do: 'stored' | 'notStored'; readonly nth: number }
-  | { readonly do: 'hold' | 'letGo'; readonly key: string };
+  | { readonly do: 'holdParked' | 'letGo'; readonly key: string }
+  | { readonly do: 'hold' | 'release' | 'giveUp'; readonly key: string }
+  | { readonly do: 'headNotStored'; readonly nth: number };
 
 const nth = fc.nat(20);
 const key = fc.constantFrom('a', 'a', 'b', 'c');
@@ -34,7 +36,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('takeParked'), max: fc.integer({ min: 1, max: 3 }) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('stored'), nth }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('notStored'), nth }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('hold', 'letGo'), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('holdParked', 'letGo'), key }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('hold', 'release', 'giveUp'), key }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('headNotStored'), nth }) },
 );
 
 /**
@@ -68,6 +72,8 @@ class World {
   /** Heads that are being stored. */
   readonly heads: Strand[] = [];
   readonly storing: ParkedStrand[] = [];
+  /** Keys that an operator holds. */
+  readonly held = new Set<string>();
 
   constructor(concurrency: number, batch: number) {
     const retry = {
@@ -94,9 +100,29 @@ class World {
           this.running.some((other) => other.key === strand.key),
           'two handlers of one key',
         ).toBe(false);
+        expect(this.held.has(strand.key), 'a turn of a held key').toBe(false);
         this.running.push(strand);
         return;
       }
+      case 'hold':
+        executor.hold([step.key]);
+        this.held.add(step.key);
+        return;
+      case 'release':
+        executor.release([step.key]);
+        this.held.delete(step.key);
+        return;
+      case 'giveUp': {
+        const strand = executor.strandOf(step.key);
+        if (strand !== undefined && executor.giveUp(strand)) this.exhausted.push(strand);
+        return;
+      }
+      case 'headNotStored':
+        this.one(this.heads, step.nth, (strand) => {
+          executor.unholdHead(strand);
+          executor.takeBack(strand);
+        });
+        return;
       case 'tooLong': {
         const strand = this.running[step.nth % Math.max(1, this.running.length)];
         if (strand !== undefined) executor.tooLong(strand);
@@ -182,11 +208,11 @@ class World {
           executor.notStored(parked);
         });
         return;
-      case 'hold':
+      case 'holdParked':
       case 'letGo':
         // Of a head that is being stored nothing may be let go before.
         if (this.heads.some(({ key }) => key === step.key)) return;
-        executor.holdParked(step.key, step.do === 'hold');
+        executor.holdParked(step.key, step.do === 'holdParked');
     }
   }
 

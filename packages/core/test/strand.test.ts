@@ -3,7 +3,15 @@ import { InvariantError } from '../src/errors.js';
 import { Entry, Strand, type StrandState } from '../src/strand.js';
 import { event } from './fixtures.js';
 
-const STATES: readonly StrandState[] = ['ready', 'running', 'stuck', 'backoff', 'exhausted', 'halted'];
+const STATES: readonly StrandState[] = [
+  'ready',
+  'running',
+  'stuck',
+  'backoff',
+  'exhausted',
+  'halted',
+  'held',
+];
 
 /** How a new strand gets into each state. */
 const WAY: Readonly<Record<StrandState, readonly StrandState[]>> = {
@@ -13,6 +21,7 @@ const WAY: Readonly<Record<StrandState, readonly StrandState[]>> = {
   backoff: ['running', 'backoff'],
   exhausted: ['running', 'exhausted'],
   halted: ['running', 'exhausted', 'halted'],
+  held: ['held'],
 };
 
 /** The transitions of the class comment. */
@@ -28,6 +37,17 @@ const ALLOWED = new Set([
   'backoff → ready',
   'exhausted → ready',
   'exhausted → halted',
+  'halted → ready',
+  ...[
+    'ready → held',
+    'running → held',
+    'stuck → held',
+    'backoff → held',
+    'exhausted → held',
+    'halted → held',
+  ],
+  'held → ready',
+  ...['ready → exhausted', 'held → exhausted', 'backoff → exhausted', 'halted → exhausted'],
 ]);
 
 function strandIn(state: StrandState): Strand {

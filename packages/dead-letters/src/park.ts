@@ -57,7 +57,7 @@ export async function park(
  */
 function releaseAfter(row: KeyRow | null, fresh: readonly Fresh[], retryAt: string | null): string | null {
   const has = (...reasons: LetterReason[]): boolean => fresh.some(({ reason }) => reasons.includes(reason));
-  if (has('failed', 'crash')) return retryAt;
+  if (has('failed', 'crash', 'operator')) return retryAt;
   if (row !== null) return row.releaseAt;
   return has('behind') ? retryAt : AT_ONCE;
 }

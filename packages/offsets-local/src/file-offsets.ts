@@ -3,6 +3,7 @@ import {
   invariant,
   type BookmarkStore,
   type CommitResult,
+  type ControlStore,
   type InstanceRegister,
   type Offset,
   type OffsetChange,
@@ -13,6 +14,7 @@ import {
 import { EpochFiles } from './epoch-files.js';
 import { closedError, OffsetsError } from './errors.js';
 import { FileBookmarks } from './file-bookmarks.js';
+import { FileControls } from './file-controls.js';
 import { FileInstances } from './file-instances.js';
 import { claim, commit, newestOffset } from './owned-files.js';
 import { directoryName } from './pipeline-name.js';
@@ -56,6 +58,7 @@ class FileOffsets implements OffsetStore {
   readonly name: string;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: ControlStore;
   readonly #directory: string;
   readonly #turns = new Turns();
   #isClosed = false;
@@ -67,6 +70,7 @@ class FileOffsets implements OffsetStore {
       this.#inTurn(pipeline, (files) => work(files.directory));
     this.bookmarks = new FileBookmarks(at);
     this.instances = new FileInstances(at);
+    this.controls = new FileControls(at);
   }
 
   load(pipeline: string): Promise<Offset | null> {

@@ -1,4 +1,4 @@
-import type { Bookmark, InstanceReport, Offset, ReplacedOffset } from '@strandline/core';
+import type { Bookmark, Controls, InstanceReport, Offset, ReplacedOffset } from '@strandline/core';
 
 /** What a storage holds of pipelines beside their offsets. */
 export interface Beside {
@@ -8,6 +8,7 @@ export interface Beside {
   readonly resetAt: Map<string, number>;
   readonly replaced: Map<string, ReplacedOffset>;
   readonly bookmarks: Map<string, Map<string, Bookmark>>;
+  readonly controls: Map<string, Controls>;
   readonly instances: Map<string, Map<string, { readonly report: InstanceReport; readonly until: number }>>;
 }
 
@@ -22,6 +23,7 @@ export function besideOf(storage: Map<string, Offset>): Beside {
     resetAt: new Map(),
     replaced: new Map(),
     bookmarks: new Map(),
+    controls: new Map(),
     instances: new Map(),
   };
   besides.set(storage, beside);

@@ -1,6 +1,7 @@
 import type {
   BookmarkStore,
   CommitResult,
+  ControlStore,
   InstanceRegister,
   Offset,
   OffsetChange,
@@ -11,6 +12,7 @@ import type {
 import { closedError } from './errors.js';
 import { besideOf, type Beside } from './memory-beside.js';
 import { MemoryBookmarks } from './memory-bookmarks.js';
+import { MemoryControls } from './memory-controls.js';
 import { MemoryInstances } from './memory-instances.js';
 import { checkName } from './pipeline-name.js';
 import { isSameOffset } from './same-offset.js';
@@ -32,6 +34,7 @@ class MemoryOffsets implements OffsetStore {
   readonly name = 'memory';
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: ControlStore;
   readonly #storage: Map<string, Offset>;
   readonly #beside: Beside;
   #isClosed = false;
@@ -42,6 +45,7 @@ class MemoryOffsets implements OffsetStore {
     const answer = <T>(pipeline: string, work: () => T): Promise<T> => this.#answer(pipeline, work);
     this.bookmarks = new MemoryBookmarks(answer, this.#beside);
     this.instances = new MemoryInstances(answer, this.#beside);
+    this.controls = new MemoryControls(answer, this.#beside);
   }
 
   load(pipeline: string): Promise<Offset | null> {

@@ -1,7 +1,7 @@
 import { OffsetsError } from './errors.js';
 
 /** What is kept of a pipeline, a key each. */
-export type Kept = 'offset' | 'bookmarks' | 'instances';
+export type Kept = 'offset' | 'bookmarks' | 'instances' | 'controls';
 
 /**
  * A key of a pipeline. The pipeline's name is the hash tag, so that on a cluster whatever belongs to one

@@ -3,6 +3,7 @@ import {
   invariant,
   type BookmarkStore,
   type CommitResult,
+  type ControlStore,
   type Finding,
   type InstanceRegister,
   type Offset,
@@ -24,6 +25,7 @@ import {
   type Held,
 } from './record.js';
 import { RedisBookmarks } from './redis-bookmarks.js';
+import { RedisControls } from './redis-controls.js';
 import { RedisInstances } from './redis-instances.js';
 import { claimScript, commitScript, fields, replaceScript } from './scripts.js';
 import { validate } from './validate.js';
@@ -31,7 +33,8 @@ import { validate } from './validate.js';
 /**
  * Keeps offsets in Redis (7.0 or newer, or a server that speaks like it): one hash per pipeline, written by
  * Lua scripts. `commit` compares the epoch, then the revision, and writes all or nothing, so neither a former
- * owner nor a command that runs late can move an offset back. Bookmarks and instances have a hash each, beside it.
+ * owner nor a command that runs late can move an offset back. Bookmarks, instances and controls have a hash each,
+ * beside it.
  *
  * Nothing connects before the first use. After the first connection the store reconnects by itself in the
  * background; what is called meanwhile waits for it within its own deadline, then fails.
@@ -47,6 +50,7 @@ class RedisOffsets implements OffsetStore {
   readonly name: string;
   readonly bookmarks: BookmarkStore;
   readonly instances: InstanceRegister;
+  readonly controls: ControlStore;
   readonly #calls: Calls;
   readonly #options: ValidOptions;
   /** Tells our claims from those of other processes, see `claimScript`. */
@@ -59,6 +63,7 @@ class RedisOffsets implements OffsetStore {
     this.#options = options;
     this.bookmarks = new RedisBookmarks(calls);
     this.instances = new RedisInstances(calls, options.commandTimeout);
+    this.controls = new RedisControls(calls, options.commandTimeout);
   }
 
   async load(pipeline: string): Promise<Offset | null> {

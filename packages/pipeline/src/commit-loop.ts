@@ -160,6 +160,6 @@ export class CommitLoop {
 }
 
 /** An operator can put credentials right while the pipeline runs; a corrupt or a wrong store stays what it is. */
-function isRetried(error: unknown): boolean {
+export function isRetried(error: unknown): boolean {
   return error instanceof StrandlineError && (error.transient || error.code === 'OFFSETS_AUTH');
 }

@@ -1,5 +1,6 @@
 import type { Executor, Logger, Strand } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from './config.js';
+import type { Happenings } from './control/happenings.js';
 import type { Doubt } from './doubt.js';
 import { errorFields } from './error-fields.js';
 import { HandlerTimeoutError } from './errors.js';
@@ -24,6 +25,8 @@ class Slot implements Linked<Slot> {
   ctx: TurnContext | null = null;
   /** Sweeps that it has seen: a clock per turn would cost more. */
   sweeps = 0;
+  /** When it was called, by the clock of the wall, which was read for the slice anyway. */
+  startedAt = 0;
   /** When it was found to take too long, by the monotonic clock; NaN before. */
   stuckAt = NaN;
   readonly fulfilled: (result: unknown) => void;
@@ -58,6 +61,8 @@ export interface RunningTurn {
   readonly context: TurnContext;
   /** It takes longer than `handlerTimeout`. */
   readonly stuck: boolean;
+  /** When it was called, Unix milliseconds. */
+  readonly startedAt: number;
 }
 
 export interface DispatcherOptions {
@@ -68,6 +73,8 @@ export interface DispatcherOptions {
   readonly term: Term;
   readonly doubt: Doubt;
   readonly log: Logger;
+  /** Told of what fails and what takes too long. */
+  readonly happenings?: Happenings;
   /** No retry can help: somebody must say what becomes of the strand. Without anybody it halts. */
   readonly exhausted?: (strand: Strand, error: unknown) => void;
   /** A turn has ended: there may be room in the window or among the keys that wait, and something to commit. */
@@ -120,7 +127,7 @@ export class Dispatcher {
       }
       const strand = this.#executor.take();
       if (strand === null) break;
-      this.#run(strand);
+      this.#run(strand, wall);
     }
     if (this.#idle !== null && this.#isIdle()) this.#idle();
   }
@@ -161,8 +168,9 @@ export class Dispatcher {
 
   /** The turns in flight, longest-running first. */
   *turns(): Generator<RunningTurn> {
-    for (const { strand, ctx, stuckAt } of this.#busy)
-      if (strand !== null && ctx !== null) yield { strand, context: ctx, stuck: !Number.isNaN(stuckAt) };
+    for (const { strand, ctx, stuckAt, startedAt } of this.#busy)
+      if (strand !== null && ctx !== null)
+        yield { strand, context: ctx, stuck: !Number.isNaN(stuckAt), startedAt };
   }
 
   /** The turns that take too long, oldest first. */
@@ -204,7 +212,7 @@ export class Dispatcher {
     this.#free.push(slot);
   }
 
-  #run(strand: Strand): void {
+  #run(strand: Strand, wall: number): void {
     const ctx = new TurnContext(strand.head.event, strand.attempt, this.#options.term);
     let result: unknown;
     this.#calling = true;
@@ -224,6 +232,7 @@ export class Dispatcher {
       slot.strand = strand;
       slot.ctx = ctx;
       slot.sweeps = 0;
+      slot.startedAt = wall;
       this.#busy.add(slot);
       // A promise stays itself; what only looks like one can no more settle twice, at once, or by a throw.
       void Promise.resolve(result).then(slot.fulfilled, slot.rejected);
@@ -237,11 +246,17 @@ export class Dispatcher {
   #fail(strand: Strand, error: unknown, notBefore: number): void {
     const { key, attempt } = strand;
     const { position } = strand.head.event;
+    this.#options.happenings?.add(key, { what: 'failed', position, attempt, thrown: error });
     const decision = this.#executor.fail(strand, error, performance.now(), notBefore);
     const fields = { key, position, attempt, err: errorFields(error) };
     if (decision.outcome === 'retry') {
       this.#options.log.warn(fields, 'handler failed: trying again');
       this.#wakeNoLaterThan(decision.dueAt);
+    } else if (decision.outcome === 'held') {
+      this.#options.log.warn(
+        fields,
+        'handler failed: its key is held, and it is tried again when it is released',
+      );
     } else if (this.#executor.narrow(strand)) {
       this.#options.log.warn(fields, 'a batch failed for good: its events are tried one by one');
     } else if (this.#options.exhausted !== undefined) {
@@ -250,7 +265,7 @@ export class Dispatcher {
       this.#executor.halt(strand);
       this.#options.log.error(
         fields,
-        'handler failed for good: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart',
+        'handler failed for good: this key is halted and holds its place in the log; other keys go on. Correct the cause and have it retried, or restart',
       );
     }
   }
@@ -271,6 +286,7 @@ export class Dispatcher {
     slot.stuckAt = performance.now();
     this.#executor.tooLong(strand);
     const { id, position } = strand.head.event;
+    this.#options.happenings?.add(strand.key, { what: 'stuck', position, attempt: strand.attempt });
     const { handlerTimeout } = this.#options.config;
     this.#options.log.warn(
       { key: strand.key, position, id, attempt: strand.attempt, handlerTimeout },
@@ -320,9 +336,10 @@ export class Dispatcher {
   }
 
   #isIdle(): boolean {
-    const { strands, running, stuck, backoff, exhausted, halted } = this.#executor.counts();
+    const { strands, running, stuck, backoff, exhausted, halted, held } = this.#executor.counts();
     if (running > 0 || stuck > 0) return false;
-    return !this.#taking || strands === backoff + exhausted + halted;
+    if (!this.#taking || this.#executor.isPaused) return true;
+    return strands === backoff + exhausted + halted + held;
   }
 }
 

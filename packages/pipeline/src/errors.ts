@@ -15,6 +15,22 @@ export type PipelineErrorCode =
   | 'PIPELINE_POSITION'
   /** A text that is no exported offset of this pipeline. */
   | 'PIPELINE_IMPORT'
+  /** The key has no events here, or the event that is meant is not here (any more). */
+  | 'PIPELINE_KEY_UNKNOWN'
+  /** What the key is doing does not allow it. */
+  | 'PIPELINE_KEY_STATE'
+  /** The key's handler runs, and has not ended in time: nothing was changed. */
+  | 'PIPELINE_KEY_BUSY'
+  /** Another process works on the pipeline, or none does: live keys are there. */
+  | 'PIPELINE_NOT_OWNER'
+  /** Without `deadLetters` there is no place for what is parked or skipped. */
+  | 'PIPELINE_NO_LETTERS'
+  /** The dead-letter table has no room, or does not take the event. */
+  | 'PIPELINE_LETTERS_FULL'
+  /** A key, a name or a note is too long, or too many keys are held; or wrong options of a look. */
+  | 'PIPELINE_CONTROL'
+  /** Others have changed the controls again and again meanwhile. */
+  | 'PIPELINE_CONTROLS_MOVED'
   /** A bookmark's name can't be, or is in use. */
   | 'PIPELINE_BOOKMARK'
   /** Asked of a batch what only an event has. */

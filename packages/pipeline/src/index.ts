@@ -1,5 +1,10 @@
 export type { HandlerContext } from '@strandline/core';
 export type { BatchHandler, BatchPipelineOptions, Handler, PipelineOptions, ReplayStart } from './config.js';
+export type { ControlDesk, Ordered } from './control/control-desk.js';
+export type { Happening, HappeningKind } from './control/happenings.js';
+export type { Intervention, InterventionOptions } from './control/interventions.js';
+export type { OrderOptions } from './control/orders.js';
+export type { PayloadView } from './control/strand-desk.js';
 export type { LetterPage, PipelineDesk } from './letters/desk.js';
 export { env } from './environment.js';
 export { PipelineError, type PipelineErrorCode } from './errors.js';
@@ -14,4 +19,7 @@ export type { TailOptions } from './replay/tail.js';
 export type { Counted } from './replay/tally.js';
 export { normalTime } from './replay/time.js';
 export type { PauseReason } from './run.js';
+export type { KeyView, LetterView, WaitingEvent } from './report/key-view.js';
+export type { StrandList, StrandQuery, StrandSort } from './report/strand-list.js';
+export type { StrandView } from './report/strand-view.js';
 export type { PipelineState, PipelineStatus } from './report/status.js';

@@ -2,6 +2,7 @@ import {
   OwnershipLostError,
   StrandlineError,
   type Bookmark,
+  type Controls,
   type HandlerParts,
   type Logger,
   type OffsetStore,
@@ -16,13 +17,18 @@ import {
   type PipelineConfig,
   type PipelineOptions,
 } from './config.js';
+import { NamedControlDesk, type ControlDesk } from './control/control-desk.js';
+import { Happenings } from './control/happenings.js';
+import { StrandDesk, type PayloadView } from './control/strand-desk.js';
 import { NamedDesk, type PipelineDesk } from './letters/desk.js';
 import { errorFields } from './error-fields.js';
 import { pipelineError } from './errors.js';
 import { pause } from './pause.js';
 import { InstanceReporter } from './report/instance-reporter.js';
 import type { ClaimedLetters } from './letters/letter-room.js';
+import type { KeyView } from './report/key-view.js';
 import { Observer } from './report/observer.js';
+import type { StrandList, StrandQuery } from './report/strand-list.js';
 import type { ReplayOptions } from './replay/options.js';
 import type { Replay } from './replay/replay.js';
 import { Replays } from './replay/replays.js';
@@ -81,6 +87,21 @@ export interface Pipeline extends AsyncDisposable {
   readonly offset: OffsetDesk;
   /** Named positions of the log, to replay from or to go back to. Closed like `offsets`. */
   readonly bookmarks: BookmarkDesk;
+  /** Pausing the pipeline, holding and releasing keys, and what else an operator does while it runs. Closed like `offsets`. */
+  readonly control: ControlDesk;
+  /**
+   * The live keys, what needs somebody first: a page of them, in the order that is asked for. However many there are, the
+   * event loop is kept for about a millisecond at a time. Throws `PIPELINE_NOT_OWNER`, and `PIPELINE_CONTROL` for a wrong
+   * query.
+   */
+  strands(query?: StrandQuery): Promise<StrandList>;
+  /** All that is known of one key: live, held, parked, and what has happened to it lately. */
+  key(key: string): Promise<KeyView>;
+  /**
+   * The payload of an event that waits here, cut after so many characters (default 16,384, at most 1,048,576). Throws
+   * `PIPELINE_KEY_UNKNOWN` and `PIPELINE_NOT_OWNER`.
+   */
+  payload(key: string, position: string, limit?: number): Promise<PayloadView>;
   /** Makes a bookmark of where the log ends now: short for `bookmarks.create(name)`. */
   bookmark(name: string): Promise<Bookmark>;
 }
@@ -99,12 +120,16 @@ export function pipelineOf(config: PipelineConfig): Pipeline {
 interface Opened {
   readonly stream: SourceStream;
   readonly claimed: ClaimedLetters | null;
+  readonly controls: Controls;
 }
 
 class RunningPipeline implements Pipeline {
   readonly deadLetters: NamedDesk | null;
   readonly offset: OffsetDesk;
   readonly bookmarks: BookmarkDesk;
+  readonly control: ControlDesk;
+  readonly #strands: StrandDesk;
+  readonly #happenings = new Happenings();
   readonly #config: PipelineConfig;
   readonly #log: Logger;
   readonly #stopping = new AbortController();
@@ -134,6 +159,10 @@ class RunningPipeline implements Pipeline {
     const desk = { ...parts, state: () => this.#state };
     this.offset = new NamedOffsetDesk(desk);
     this.bookmarks = new NamedBookmarkDesk(desk);
+    const { deadLetters } = this;
+    const running = { name, offsets, run: () => (this.#owning ? this.#run : null) };
+    this.control = new NamedControlDesk(running);
+    this.#strands = new StrandDesk({ ...running, happenings: this.#happenings, deadLetters });
     this.#reporter = new InstanceReporter({
       register: config.offsets.instances,
       pipeline: config.name,
@@ -172,6 +201,18 @@ class RunningPipeline implements Pipeline {
 
   status(): PipelineStatus {
     return statusOf(this.name, this.#state, this.#run);
+  }
+
+  strands(query: StrandQuery = {}): Promise<StrandList> {
+    return this.#strands.list(query);
+  }
+
+  key(key: string): Promise<KeyView> {
+    return this.#strands.key(key);
+  }
+
+  payload(key: string, position: string, limit?: number): Promise<PayloadView> {
+    return this.#strands.payload(key, position, limit);
   }
 
   async replay(options: ReplayOptions): Promise<Replay> {
@@ -258,8 +299,9 @@ class RunningPipeline implements Pipeline {
     await deadLetters?.close();
   }
 
-  async #runOnce({ stream, claimed }: Opened): Promise<void> {
-    const run = new Run({ config: this.#config, stream, claimed, log: this.#log });
+  async #runOnce({ stream, ...opened }: Opened): Promise<void> {
+    const [config, log, happenings] = [this.#config, this.#log, this.#happenings];
+    const run = new Run({ config, stream, log, happenings, ...opened });
     this.#run = run;
     this.#owning = true;
     this.#become('running');
@@ -299,7 +341,11 @@ class RunningPipeline implements Pipeline {
     const stream = await this.#openSource();
     try {
       const claimed = await this.#claimLetters(stream);
-      if (claimed !== 'fenced') return { stream, claimed };
+      if (claimed !== 'fenced') {
+        // Known before the first event is handed out: what somebody holds must not run because a process has died.
+        const controls = await this.#config.offsets.controls.load(this.#config.name);
+        return { stream, claimed, controls };
+      }
       // Another process has taken over since.
       await stream.close();
       return 'lost';

@@ -1,6 +1,7 @@
 import {
   Executor,
   OwnershipLostError,
+  type Controls,
   type Logger,
   type OutboxEvent,
   type SourceBatch,
@@ -10,6 +11,9 @@ import {
 import { AlreadySettled } from './already-settled.js';
 import { CommitLoop } from './commit-loop.js';
 import type { PipelineConfig } from './config.js';
+import { Happenings } from './control/happenings.js';
+import { Interventions } from './control/interventions.js';
+import { StandingOrders } from './control/standing-orders.js';
 import { Doubt } from './doubt.js';
 import { Dispatcher, type DispatcherOptions, type RunningTurn, type StuckTurn } from './dispatcher.js';
 import { LetterRoom, type ClaimedLetters } from './letters/letter-room.js';
@@ -48,7 +52,9 @@ export type PauseReason =
   /** A key has as many events here as it may (`maxPerKey`). */
   | 'key'
   /** As much is settled and not saved as the window allows: the offset store is away. */
-  | 'offsets';
+  | 'offsets'
+  /** An operator has paused the pipeline: no handler starts, and the log is read only as far as the window takes. */
+  | 'operator';
 
 export interface RunOptions {
   readonly config: PipelineConfig;
@@ -56,6 +62,10 @@ export interface RunOptions {
   readonly log: Logger;
   /** What the dead-letter table said when it was claimed; null without one. */
   readonly claimed: ClaimedLetters | null;
+  /** What operators have ordered, as it was read after the offset was claimed; nobody orders anything of a replay. */
+  readonly controls?: Controls;
+  /** Told of what befalls keys. Default: nobody looks. */
+  readonly happenings?: Happenings;
   /** Of a replay. */
   readonly replay?: ReplayedRun;
 }
@@ -77,6 +87,10 @@ export class Run {
   readonly commits: CommitLoop;
   readonly #options: RunOptions;
   readonly letters: LetterRoom | null;
+  /** Null in a replay. */
+  readonly orders: StandingOrders | null;
+  readonly interventions: Interventions;
+  readonly #happenings: Happenings;
   readonly #dispatcher: Dispatcher;
   readonly #term: Term;
   readonly #doubt: Doubt;
@@ -117,6 +131,7 @@ export class Run {
       retry: config.retry,
       random: Math.random,
     });
+    this.#happenings = options.happenings ?? new Happenings();
     this.#term = new Term(config, log, options.replay?.of);
     this.#doubt = new Doubt({
       log,
@@ -134,6 +149,7 @@ export class Run {
       term: this.#term,
       doubt: this.#doubt,
       log,
+      happenings: this.#happenings,
       ...this.#whenExhausted(),
       settled: () => {
         this.#onSettled();
@@ -160,6 +176,13 @@ export class Run {
         this.#lose(new OwnershipLostError('A newer owner has claimed the offset of this pipeline.'));
       },
     });
+    this.orders = this.#openOrders();
+    this.interventions = new Interventions({
+      ...{ executor: this.executor, letters, orders: this.orders, happenings: this.#happenings, log },
+      changed: () => {
+        this.#goOn();
+      },
+    });
   }
 
   get stream(): SourceStream {
@@ -167,7 +190,12 @@ export class Run {
   }
 
   get paused(): PauseReason | null {
-    return this.#paused;
+    return this.executor.isPaused ? 'operator' : this.#paused;
+  }
+
+  /** The newest event that was admitted. */
+  get newest(): OutboxEvent | null {
+    return this.#newest;
   }
 
   /** What committed before this time is settled, by the outbox's clock; null while it isn't known. */
@@ -208,6 +236,7 @@ export class Run {
     });
     this.commits.start();
     this.letters?.start();
+    this.orders?.start();
     try {
       await this.#readAll();
     } catch (error) {
@@ -317,21 +346,32 @@ export class Run {
 
   #reportStandstill(): void {
     const { log } = this.#options;
-    const { halted, unsettled, bytes } = this.executor.counts();
+    const { halted, held, unsettled, bytes } = this.executor.counts();
     if (this.#paused === 'offsets') {
       log.warn(
         { unsaved: this.commits.unsaved },
         'paused: the offset store is away, and no more may be settled unsaved',
       );
-    } else if (halted > 0) {
-      log.warn({ halted, unsettled, bytes }, 'paused: the window is full, and halted keys hold places in it');
+    } else if (halted > 0 || held > 0) {
+      log.warn(
+        { halted, held, unsettled, bytes },
+        'paused: the window is full, and keys that are halted or held have places in it',
+      );
     }
   }
 
   #onSettled(): void {
     this.commits.hurry();
     this.letters?.settled();
+    this.interventions.look();
     this.#look();
+  }
+
+  /** Keys may run, or be stored, that could not before. */
+  #goOn(): void {
+    this.#onSettled();
+    this.letters?.pump();
+    this.#dispatcher.pump();
   }
 
   /** What becomes of a strand that no retry could help; nothing is said for one that halts. */
@@ -365,6 +405,7 @@ export class Run {
       compare: (a, b) => stream.compare(a, b),
       term: this.#term,
       doubt: this.#doubt,
+      happenings: this.#happenings,
       log,
       savedSettled: () => this.commits.savedSettled,
       changed: () => {
@@ -373,6 +414,25 @@ export class Run {
       },
       lost: (error) => {
         this.#lose(error);
+      },
+      failed: (error) => {
+        this.#endWith(error);
+      },
+    });
+  }
+
+  #openOrders(): StandingOrders | null {
+    const { config, controls, log } = this.#options;
+    if (controls === undefined) return null;
+    return new StandingOrders({
+      pipeline: config.name,
+      store: config.offsets.controls,
+      controls,
+      executor: this.executor,
+      happenings: this.#happenings,
+      log,
+      changed: () => {
+        this.#goOn();
       },
       failed: (error) => {
         this.#endWith(error);
@@ -422,6 +482,8 @@ export class Run {
   async #close(inOrder: boolean): Promise<void> {
     this.#dispatcher.close();
     this.#doubt.close();
+    this.orders?.close();
+    this.interventions.close();
     await this.letters?.close(inOrder);
   }
 

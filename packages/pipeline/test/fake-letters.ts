@@ -31,6 +31,8 @@ export class FakeLetters implements DeadLetterStore {
   readonly releasedKeys = new Set<string>();
   /** When keys that failed are to be released by themselves, in the order of the failures. */
   readonly retryAts: (string | null)[] = [];
+  /** How often it was asked for released keys. */
+  polls = 0;
   readonly suspected: (string | null)[] = [];
   away = false;
   /** An event that is too large for the table. */
@@ -84,8 +86,7 @@ export class FakeLetters implements DeadLetterStore {
     retryAt: string | null = null,
   ): Promise<LetterResult> {
     if ((await this.#open(fence)) === 'fenced') return 'fenced';
-    if (letters.some(({ event }) => event.id === this.refuses))
-      throw new StrandlineError('LETTERS_REFUSED', 'The letter is too large.', 'Make it smaller.');
+    this.#mustTake(letters);
     const isOver = ({ state, handledIn = Infinity }: Kept): boolean =>
       state === 'handled' && handledIn < this.#epoch;
     const ids = new Set(letters.map(({ event }) => event.id));
@@ -99,7 +100,7 @@ export class FakeLetters implements DeadLetterStore {
     const first = this.waiting(key)[0]?.place ?? 0;
     const [{ reason } = { reason: 'behind' }] = letters;
     if (reason === 'overflow' && this.waiting(key).length === 0) this.releasedKeys.add(key);
-    if (reason === 'failed' || reason === 'crash') {
+    if (reason === 'failed' || reason === 'crash' || reason === 'operator') {
       this.releasedKeys.delete(key);
       this.retryAts.push(retryAt);
     }
@@ -114,6 +115,7 @@ export class FakeLetters implements DeadLetterStore {
 
   async skip(fence: LetterFence, letter: NewLetter): Promise<LetterResult> {
     if ((await this.#open(fence)) === 'fenced') return 'fenced';
+    this.#mustTake([letter]);
     const id = this.#nextId();
     this.letters.push({ ...letter, id, place: 0, state: 'skipped', parkedAt: '2026-01-01T00:00:00.000Z' });
     return 'stored';
@@ -152,6 +154,7 @@ export class FakeLetters implements DeadLetterStore {
   }
 
   async released(fence: LetterFence): Promise<readonly string[]> {
+    this.polls += 1;
     await this.#open(fence);
     return [...this.releasedKeys];
   }
@@ -183,6 +186,11 @@ export class FakeLetters implements DeadLetterStore {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  #mustTake(letters: readonly NewLetter[]): void {
+    if (letters.some(({ event }) => event.id === this.refuses))
+      throw new StrandlineError('LETTERS_REFUSED', 'The letter is too large.', 'Make it smaller.');
   }
 
   #nextId(): string {

@@ -1,7 +1,10 @@
 import {
   Executor,
   type BookmarkStore,
+  NO_CONTROLS,
   type CommitResult,
+  type Controls,
+  type ControlStore,
   type InstanceRegister,
   type InstanceReport,
   type Logger,
@@ -130,11 +133,43 @@ const noBookmarks: BookmarkStore = {
   delete: () => Promise.resolve(false),
 };
 
+/** Controls in memory. */
+export class FakeControls implements ControlStore {
+  controls: Controls = NO_CONTROLS;
+  /** How often it was asked whether there are newer ones. */
+  looks = 0;
+  /** Awaited by each call, before it is done. */
+  before: () => Promise<void> = () => Promise.resolve();
+
+  async load(): Promise<Controls> {
+    await this.before();
+    return this.controls;
+  }
+
+  async newer(_pipeline: string, revision: number): Promise<Controls | null> {
+    this.looks += 1;
+    await this.before();
+    return this.controls.revision === revision ? null : this.controls;
+  }
+
+  async change(
+    _pipeline: string,
+    read: Controls,
+    by: Pick<Controls, 'paused' | 'held'>,
+  ): Promise<Controls | null> {
+    await this.before();
+    if (this.controls.revision !== read.revision) return null;
+    this.controls = { ...by, revision: read.revision + 1 };
+    return this.controls;
+  }
+}
+
 /** An offset store whose answers the test gives. */
 export class FakeStore implements OffsetStore {
   readonly name = 'fake';
   readonly instances = new FakeInstances();
   readonly bookmarks = noBookmarks;
+  readonly controls = new FakeControls();
   /** What was asked to be saved, oldest first. */
   readonly commits: Offset[] = [];
   /** How many commits were under way at once, at most. */

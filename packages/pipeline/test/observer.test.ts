@@ -259,8 +259,8 @@ describe('the age of a turn', () => {
     const ages = new TurnAges();
     const strand = new Strand('a');
     const term = new Term({ name: 'shop', batch: undefined }, keptLog().log);
-    const one = { strand, context: new TurnContext(event('a', 1), 1, term), stuck: false };
-    const next = { strand, context: new TurnContext(event('a', 1), 2, term), stuck: false };
+    const one = { strand, context: new TurnContext(event('a', 1), 1, term), stuck: false, startedAt: 0 };
+    const next = { strand, context: new TurnContext(event('a', 1), 2, term), stuck: false, startedAt: 0 };
     expect(ages.look([one], 1_000)(one)).toBe(0);
     expect(ages.look([one], 2_000)(one)).toBe(1_000);
     expect(ages.look([next], 3_000)(next)).toBe(0);

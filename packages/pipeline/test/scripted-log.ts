@@ -15,7 +15,7 @@ import {
   type Source,
   type SourceBatch,
 } from '@strandline/core';
-import { compare, FakeInstances, noSource, offsetAt, position } from './fixtures.js';
+import { compare, FakeControls, FakeInstances, noSource, offsetAt, position } from './fixtures.js';
 
 const IDENTITY = { system: '7301' };
 
@@ -135,6 +135,7 @@ export class KeptOffsets implements OffsetStore {
   readonly name = 'kept';
   readonly instances = new FakeInstances();
   readonly bookmarks = new KeptBookmarks();
+  readonly controls = new FakeControls();
   readonly offsets = new Map<string, Offset>();
   closed = 0;
   /** Answers a commit first; the default is to go on. */

@@ -14,6 +14,9 @@ import {
   type ParkedKey,
 } from '@strandline/core';
 
+/** Letters that park their key, whatever it was. */
+const PARKS: ReadonlySet<NewLetter['reason']> = new Set(['failed', 'crash', 'operator']);
+
 export interface StoredLetter {
   readonly id: number;
   readonly event: OutboxEvent;
@@ -96,7 +99,7 @@ export class LetterTable {
       this.#insert(held, letter, 'waiting', from + index);
     });
     const at = retryAt === null ? null : Date.parse(retryAt);
-    if (fresh.some(({ reason }) => reason === 'failed' || reason === 'crash')) held.keys.set(key, at);
+    if (fresh.some(({ reason }) => PARKS.has(reason))) held.keys.set(key, at);
     else if (!held.keys.has(key))
       held.keys.set(key, fresh.some(({ reason }) => reason === 'behind') ? at : AT_ONCE);
     return 'stored';

@@ -6,6 +6,7 @@ export function offsetsWith(store: OffsetStore, otherwise: Partial<OffsetStore>)
     name: store.name,
     bookmarks: store.bookmarks,
     instances: store.instances,
+    controls: store.controls,
     load: (pipeline) => store.load(pipeline),
     claim: (pipeline, seed) => store.claim(pipeline, seed),
     commit: (pipeline, offset) => store.commit(pipeline, offset),

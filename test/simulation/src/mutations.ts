@@ -194,6 +194,48 @@ export const mutations: readonly Mutation[] = [
     becomes: '',
   },
   {
+    name: 'a key that comes to live takes its turn though it is held',
+    file: 'core/executor.js',
+    line: 'if (this.#holds.size > 0 && this.#holds.has(strand.key))\n            this.#stand(strand);',
+    becomes: 'if (false) this.#stand(strand);',
+  },
+  {
+    name: 'a key goes on after its turn though it is held',
+    file: 'core/executor.js',
+    line: 'this.#makeReady(strand);\n        else',
+    becomes: "{ strand.become('ready'); this.#ready.push(strand); }\n        else",
+  },
+  {
+    name: 'an owner begins before it knows what is held',
+    file: 'pipeline/pipeline.js',
+    line: 'const controls = await this.#config.offsets.controls.load(this.#config.name);',
+    becomes: 'const controls = { revision: 0, paused: null, held: [] };',
+  },
+  {
+    name: 'what is ordered elsewhere is not looked at',
+    file: 'pipeline/control/standing-orders.js',
+    line: 'if (found === null || this.#closed)',
+    becomes: 'if (true)',
+  },
+  {
+    name: 'an order is obeyed before it is stored, and not after',
+    file: 'pipeline/control/standing-orders.js',
+    line: 'executor.hold(held.map(({ key }) => key));',
+    becomes: 'executor.hold(this.#atHand.keys());',
+  },
+  {
+    name: 'letters are handled though their key is held',
+    file: 'pipeline/letters/letter-turns.js',
+    line: 'if (closing.aborted || !this.#options.mayRun(key))',
+    becomes: 'if (closing.aborted)',
+  },
+  {
+    name: 'what an operator skips takes what follows with it',
+    file: 'core/executor.js',
+    line: 'strand.inFlight = 1;',
+    becomes: 'strand.inFlight = strand.length;',
+  },
+  {
     name: 'a letter that failed makes room for the next one',
     file: 'pipeline/letters/releaser.js',
     line: 'if (!(await this.#handle(letter, handled)))',

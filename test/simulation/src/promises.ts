@@ -16,6 +16,18 @@ interface RowStory {
   starts: number;
 }
 
+/** A key that an operator holds, or all of them. */
+interface Hold {
+  readonly since: number;
+  /** Processes that must know of it: they have read it, or ordered it. */
+  readonly known: Set<Machine>;
+}
+
+/** Milliseconds after which an owner must have heard of what was ordered elsewhere, when nothing is in the way. */
+const HEARD = 1_500;
+/** The name under which all keys are held. */
+export const ALL_KEYS = '*';
+
 /** Where the handlers of one key stand. */
 interface KeyStory {
   /** Place of the last event of the key that was handled, in the sequence that is going on. */
@@ -48,12 +60,17 @@ export class Promises {
   readonly #rows: RowStory[] = [];
   readonly #keys = new Map<string, KeyStory>();
   readonly #running = new Map<Machine, Running>();
+  readonly #holds = new Map<string, Hold>();
+  readonly #now: () => number;
+  /** From when on nothing is in anybody's way. */
+  quietSince = Infinity;
   #owner: Machine | null = null;
   #savedWatermark: Position = LOG_START;
 
   /** @param tell is told what happens, for people to read */
-  constructor(log: Log, tell: (line: () => string) => void) {
+  constructor(log: Log, now: () => number, tell: (line: () => string) => void) {
     this.#log = log;
+    this.#now = now;
     this.#tell = tell;
   }
 
@@ -67,10 +84,29 @@ export class Promises {
     this.#tell(() => `${owner.name} owns epoch ${String(offset.epoch)} from ${rangesOf(offset)}`);
     this.#owner = owner;
     this.seen.terms += 1;
+    // What is ordered by now is read before the first handler is called.
+    for (const { known } of this.#holds.values()) known.add(owner);
     this.#require(
       compare(offset.watermark, this.#savedWatermark) >= 0,
       `4: an owner begins at ${offset.watermark}, and ${this.#savedWatermark} was saved`,
     );
+  }
+
+  /** The offset store has it that a key is held. */
+  held(key: string): void {
+    this.#tell(() => `held: ${key}`);
+    if (!this.#holds.has(key)) this.#holds.set(key, { since: this.#now(), known: new Set() });
+  }
+
+  /** A process was told that the key is held, and that it obeys. */
+  obeys(machine: Machine, key: string): void {
+    this.#holds.get(key)?.known.add(machine);
+  }
+
+  /** It is going to be released: from now on it may go on. */
+  letGo(key: string): void {
+    this.#tell(() => `released: ${key}`);
+    this.#holds.delete(key);
   }
 
   isOwner(machine: Machine): boolean {
@@ -90,6 +126,7 @@ export class Promises {
       this.#owner === machine && !mayNotStart,
       `2: a handler of key ${key} starts in a process that does not own the log`,
     );
+    for (const name of [key, ALL_KEYS]) this.#checkHold(machine, key, this.#holds.get(name));
     const running = this.#runningIn(machine);
     this.#require(!running.has(key), `2: two handlers of key ${key} run at once`);
     running.set(key, rows);
@@ -220,6 +257,15 @@ export class Promises {
     this.#require(
       offset?.watermark === this.#log.end && offset.completed.length === 0,
       `4: the offset stays at ${String(offset?.watermark)} (completed: ${JSON.stringify(offset?.completed)}) though the log ends at ${this.#log.end}`,
+    );
+  }
+
+  #checkHold(machine: Machine, key: string, hold: Hold | undefined): void {
+    if (hold === undefined) return;
+    const heard = this.#now() - Math.max(hold.since, this.quietSince) > HEARD;
+    this.#require(
+      !hold.known.has(machine) && !heard,
+      `of operators: a handler of key ${key} starts though it is held, and its process knows`,
     );
   }
 

@@ -16,6 +16,12 @@ export type PlannedFault = { readonly at: number } & (
   | { readonly kind: 'skew'; readonly member: number; readonly by: number }
   | { readonly kind: 'offsets away' | 'letters away'; readonly lasts: number }
   | { readonly kind: 'retry' | 'skip' | 'discard'; readonly key: string }
+  /** An operator holds a key, or pauses the pipeline, from elsewhere; `hold here`: in that process. Later it is let go. */
+  | { readonly kind: 'hold'; readonly key: string; readonly lasts: number }
+  | { readonly kind: 'hold here'; readonly member: number; readonly key: string; readonly lasts: number }
+  | { readonly kind: 'rest'; readonly lasts: number }
+  /** An operator does something to the live head of a key, in that process. */
+  | { readonly kind: 'try now' | 'park now' | 'skip now'; readonly member: number; readonly key: string }
 );
 
 export type FaultKind = PlannedFault['kind'];
@@ -74,6 +80,9 @@ interface Size {
   readonly commits: number;
   readonly faults: number;
 }
+
+/** Milliseconds for which an operator holds something: also for longer than an owner takes to hear of it. */
+const HOLDS = [20, 20, 100, 100, 2_500];
 
 const SHORT: Size = { span: 120, commits: 6, faults: 3 };
 const LONG: Size = { span: 240, commits: 12, faults: 9 };
@@ -152,7 +161,9 @@ function drawFaults(
   { span, faults: most }: Size,
 ): PlannedFault[] {
   const kinds: FaultKind[] = ['kill', 'kill', 'stop', 'pause', 'cut', 'offsets away', 'skew'];
-  if (hasLetters) kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard');
+  kinds.push('hold', 'hold here', 'rest', 'try now');
+  if (hasLetters)
+    kinds.push('letters away', 'retry', 'retry', 'retry', 'skip', 'discard', 'park now', 'skip now');
   const faults = Array.from({ length: random.between(0, most) }, (): PlannedFault => {
     const kind = random.pick(kinds);
     const at = random.between(0, span);
@@ -174,6 +185,16 @@ function drawFaults(
       case 'skip':
       case 'discard':
         return { at, kind, key: random.pick(keys) };
+      case 'hold':
+        return { at, kind, key: random.pick(keys), lasts: random.pick(HOLDS) };
+      case 'hold here':
+        return { at, kind, member, key: random.pick(keys), lasts: random.pick(HOLDS) };
+      case 'rest':
+        return { at, kind, lasts: random.pick(HOLDS) };
+      case 'try now':
+      case 'park now':
+      case 'skip now':
+        return { at, kind, member, key: random.pick(keys) };
     }
   });
   return faults.sort((a, b) => a.at - b.at);

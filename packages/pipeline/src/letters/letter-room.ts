@@ -4,12 +4,14 @@ import {
   type DeadLetterStore,
   type Executor,
   type LetterFence,
+  type LetterResult,
   type Logger,
   type OutboxEvent,
   type ParkedKey,
   type Strand,
 } from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
+import type { Happenings } from '../control/happenings.js';
 import type { Doubt } from '../doubt.js';
 import { errorFields } from '../error-fields.js';
 import { LettersAtHand } from './letters-at-hand.js';
@@ -41,6 +43,7 @@ export interface LetterRoomOptions {
   readonly compare: (a: string, b: string) => number;
   readonly term: Term;
   readonly doubt: Doubt;
+  readonly happenings: Happenings;
   readonly log: Logger;
   /** How many of the events that were settled are saved. */
   readonly savedSettled: () => number;
@@ -62,12 +65,14 @@ export class LetterRoom {
   #closed = false;
 
   constructor(options: LetterRoomOptions) {
-    const { config, claimed, executor, watermark, compare, term, log, changed, lost, failed } = options;
+    const { config, claimed, executor, watermark, compare, term, happenings, log } = options;
+    const { changed, lost, failed } = options;
     const { store, fence, keys, crashes } = claimed;
     this.#options = options;
     this.#letters = new LettersAtHand({ log, failed });
     const schedule = new Schedule(config.parking.schedule);
-    const common = { config, store, fence, executor, letters: this.#letters, schedule, log, changed };
+    const letters = this.#letters;
+    const common = { config, store, fence, executor, letters, schedule, happenings, log, changed };
     this.#parking = new Parking({
       ...common,
       compare,
@@ -145,6 +150,16 @@ export class LetterRoom {
 
   exhausted(strand: Strand, error: unknown): void {
     this.#parking.exhausted(strand, error);
+  }
+
+  /** An operator gives up the head of a strand: see `Parking.byHand`. */
+  byHand(strand: Strand, how: 'park' | 'skip'): Promise<LetterResult | null> {
+    return this.#parking.byHand(strand, how);
+  }
+
+  /** A halted strand is about to be tried again: see `Parking.restore`. */
+  restore(strand: Strand): boolean {
+    return this.#parking.restore(strand);
   }
 
   overflow(key: string): void {

@@ -16,6 +16,8 @@ export interface LetterTurnsOptions {
   readonly term: Term;
   readonly doubt: Doubt;
   readonly log: Logger;
+  /** Whether operators let a handler of the key be called. */
+  readonly mayRun: (key: string) => boolean;
   /** Aborts when no further attempt may start. */
   readonly closing: AbortSignal;
 }
@@ -34,7 +36,7 @@ export class LetterTurns {
     for (const ctx of this.#inFlight) ctx.abort(reason);
   }
 
-  /** Calls the handler until it succeeds (null), no retry can help, or the pipeline stops. */
+  /** Calls the handler until it succeeds (null), no retry can help, or the pipeline or its key is stopped. */
   async run(letter: DeadLetter): Promise<Failure | 'stopped' | null> {
     const { config, term, log, closing } = this.#options;
     const { key, position } = letter.event;
@@ -44,7 +46,7 @@ export class LetterTurns {
     let failingSince = NaN;
     for (let attempt = 1; ; attempt += 1) {
       await this.#options.doubt.over(closing);
-      if (closing.aborted) return 'stopped';
+      if (closing.aborted || !this.#options.mayRun(key)) return 'stopped';
       const ctx = new TurnContext(letter.event, attempt, term);
       try {
         return (await this.#call(letter, ctx)) === NOT_CALLED ? 'stopped' : null;

@@ -16,6 +16,7 @@ import {
 } from '@strandline/core';
 import type { PipelineConfig } from '../config.js';
 import { errorFields } from '../error-fields.js';
+import type { Happenings } from '../control/happenings.js';
 import { HandlerCrashError } from '../errors.js';
 import { letterError } from './letter-error.js';
 import type { LettersAtHand } from './letters-at-hand.js';
@@ -34,6 +35,7 @@ export interface ParkingOptions {
   readonly executor: Executor;
   readonly letters: LettersAtHand;
   readonly schedule: Schedule;
+  readonly happenings: Happenings;
   readonly log: Logger;
   /** Orders two positions of the log. */
   readonly compare: (a: string, b: string) => number;
@@ -43,6 +45,14 @@ export interface ParkingOptions {
   readonly parked: (key: string) => void;
   /** A newer owner has taken the table. */
   readonly fenced: (error: OwnershipLostError) => void;
+}
+
+/** Why a head is stored: its handler has failed for good, or an operator says so. */
+interface Verdict {
+  readonly letter: NewLetter;
+  /** When its key is released by itself; asked when it is stored. */
+  readonly retryAt: () => string | null;
+  readonly say: (what: string) => void;
 }
 
 /**
@@ -63,6 +73,8 @@ export class Parking {
   #stopped = false;
   /** Keys that are stored for want of room, and not because of a failure. */
   readonly #overflown = new Set<string>();
+  /** How far the storing of a halted head had come when it found no room, if it had begun. */
+  readonly #begun = new Map<string, 'head held' | 'partly stored'>();
   /** Parked keys of which the table takes no more. */
   readonly #full = new Set<string>();
   #jobs = 0;
@@ -141,6 +153,34 @@ export class Parking {
     else this.#work(this.#giveUp(strand, error));
   }
 
+  /**
+   * An operator gives up the head of a strand that does not run: it is stored like one that has failed for good, alone
+   * (`skip`) or with what follows it (`park`). With any answer but `stored` nothing is done, and it waits as before, or
+   * is halted if it was. Null when the run ends meanwhile.
+   */
+  byHand(strand: Strand, how: 'park' | 'skip'): Promise<LetterResult | null> {
+    const wasHalted = strand.state === 'halted';
+    if (wasHalted && !this.#isPartlyStored(strand)) this.restore(strand);
+    this.#options.executor.giveUp(strand);
+    const job = this.#byHand(strand, how, wasHalted);
+    this.#work(job.then(() => undefined));
+    return job;
+  }
+
+  /**
+   * What follows a halted head is live behind it again, if storing it had begun. False, and nothing is done, when a part
+   * of what is live is in the table already: it can only be parked, else it would be handled twice.
+   */
+  restore(strand: Strand): boolean {
+    if (this.#isPartlyStored(strand)) return false;
+    if (this.#begun.delete(strand.key)) this.#options.executor.unholdHead(strand);
+    return true;
+  }
+
+  #isPartlyStored({ key }: Strand): boolean {
+    return this.#begun.get(key) === 'partly stored';
+  }
+
   /** A key has more events than it may hold here: from now on they are stored, and handled from there. */
   overflow(key: string): void {
     const { executor, log } = this.#options;
@@ -189,11 +229,28 @@ export class Parking {
     });
   }
 
+  async #byHand(strand: Strand, how: 'park' | 'skip', wasHalted: boolean): Promise<LetterResult | null> {
+    const verdict = this.#byOperator(strand);
+    const result = await (how === 'park'
+      ? this.#storeHead(strand, verdict)
+      : this.#storeSkipped(strand, verdict));
+    if (result === 'fenced') this.#fenced();
+    if (result === 'full') {
+      const stays = this.restore(strand) && !wasHalted;
+      if (stays) this.#options.executor.takeBack(strand);
+      else this.#options.executor.halt(strand);
+    }
+    this.#options.changed();
+    this.pump();
+    return result;
+  }
+
   async #giveUp(strand: Strand, error: unknown): Promise<void> {
     const { config } = this.#options;
+    const verdict = this.#forGood(strand, error);
     const result = await (config.onFailure === 'park'
-      ? this.#storeHead(strand, error)
-      : this.#storeSkipped(strand, error));
+      ? this.#storeHead(strand, verdict)
+      : this.#storeSkipped(strand, verdict));
     if (result === 'fenced') this.#fenced();
     if (result === 'full')
       this.#halt(
@@ -205,26 +262,52 @@ export class Parking {
     this.pump();
   }
 
-  async #storeSkipped(strand: Strand, error: unknown): Promise<LetterResult | null> {
+  #forGood(strand: Strand, error: unknown): Verdict {
+    return {
+      letter: letterOf(strand, error),
+      retryAt: () => this.#options.schedule.failed(strand.key),
+      say: (what) => {
+        this.#say(strand, error, what);
+      },
+    };
+  }
+
+  /** It waits for somebody, whatever the schedule. */
+  #byOperator(strand: Strand): Verdict {
+    const { key, attempt, lastError } = strand;
+    const { event } = strand.head;
+    const failure = Number.isNaN(strand.firstFailedAt) ? null : failureOf(strand, lastError);
+    return {
+      letter: { event, reason: 'operator', failure },
+      retryAt: () => null,
+      say: (what) => {
+        const { id, position } = event;
+        this.#options.log.warn({ key, position, id, attempt }, `given up by an operator: ${what}`);
+      },
+    };
+  }
+
+  async #storeSkipped(strand: Strand, { letter, say }: Verdict): Promise<LetterResult | null> {
     const { executor, store, fence, config, letters } = this.#options;
-    const letter = letterOf(strand, error);
     const result = await letters.ask(() => orFull(store.skip(fence, letter, config.parking.limits)));
     if (result !== 'stored') return result;
-    this.#say(strand, error, 'this event is skipped and kept in the dead-letter table');
+    say('this event is skipped and kept in the dead-letter table');
+    this.#happened(strand, 'skipped');
     executor.skip(strand);
     return result;
   }
 
-  async #storeHead(strand: Strand, error: unknown): Promise<LetterResult | null> {
+  async #storeHead(strand: Strand, verdict: Verdict): Promise<LetterResult | null> {
     const { executor, parked } = this.#options;
     const { key } = strand;
     // What the log brings before the letters of an earlier run is live, and belongs in front of them.
     if (this.#ahead.has(key)) await this.#untilReached(key);
     if (this.#stopped && this.#ahead.has(key)) return null;
     const result = await (executor.isParked(key)
-      ? this.#storeInFront(strand, error)
-      : this.#storeFirst(strand, error));
+      ? this.#storeInFront(strand, verdict)
+      : this.#storeFirst(strand, verdict));
     if (result === 'stored') {
+      this.#begun.delete(key);
       this.#overflown.delete(key);
       parked(key);
     }
@@ -232,18 +315,19 @@ export class Parking {
   }
 
   /** The head is the first letter of its key; what follows is stored behind it. */
-  async #storeFirst(strand: Strand, error: unknown): Promise<LetterResult | null> {
-    const { executor, store, fence, config, letters, schedule } = this.#options;
+  async #storeFirst(strand: Strand, verdict: Verdict): Promise<LetterResult | null> {
+    const { executor, store, fence, config, letters } = this.#options;
     const { limits } = config.parking;
     const { key } = strand;
     executor.holdHead(strand);
-    const letter = letterOf(strand, error);
-    const retryAt = schedule.failed(key);
+    this.#begun.set(key, 'head held');
+    const retryAt = verdict.retryAt();
     const result = await letters.ask(() =>
-      orFull(store.park(fence, key, [letter], 'behind', limits, retryAt)),
+      orFull(store.park(fence, key, [verdict.letter], 'behind', limits, retryAt)),
     );
     if (result !== 'stored') return result;
-    this.#say(strand, error, PARKED);
+    verdict.say(PARKED);
+    this.#happened(strand, 'parked');
     executor.skip(strand);
     executor.holdParked(key, false);
     return result;
@@ -253,22 +337,24 @@ export class Parking {
    * The table has later events of the key: all that is live of it goes in front of them, the last ones first. A crash
    * in between leaves the rest of it to the log, which delivers it again.
    */
-  async #storeInFront(strand: Strand, error: unknown): Promise<LetterResult | null> {
-    const { executor, store, fence, config, letters, schedule } = this.#options;
+  async #storeInFront(strand: Strand, verdict: Verdict): Promise<LetterResult | null> {
+    const { executor, store, fence, config, letters } = this.#options;
     const { limits } = config.parking;
     const { key } = strand;
-    const retryAt = schedule.failed(key);
+    const retryAt = verdict.retryAt();
     const behind = strand.events().slice(1);
     const live = [
-      letterOf(strand, error),
+      verdict.letter,
       ...behind.map((event): NewLetter => ({ event, reason: 'behind', failure: null })),
     ];
     for (let end = live.length; end > 0; end -= BATCH) {
       const chunk = live.slice(Math.max(0, end - BATCH), end);
       const result = await letters.ask(() => orFull(store.park(fence, key, chunk, 'front', limits, retryAt)));
       if (result !== 'stored') return result;
+      this.#begun.set(key, 'partly stored');
     }
-    this.#say(strand, error, PARKED);
+    verdict.say(PARKED);
+    this.#happened(strand, 'parked');
     executor.skipAll(strand);
     return 'stored';
   }
@@ -318,6 +404,10 @@ export class Parking {
     });
   }
 
+  #happened({ key, attempt, head }: Strand, what: 'parked' | 'skipped' | 'halted'): void {
+    this.#options.happenings.add(key, { what, attempt, position: head.event.position });
+  }
+
   #say(strand: Strand, error: unknown, what: string): void {
     const { key, attempt } = strand;
     const { id, position } = strand.head.event;
@@ -331,9 +421,10 @@ export class Parking {
     const { key, attempt } = strand;
     const { position } = strand.head.event;
     this.#options.executor.halt(strand);
+    this.#happened(strand, 'halted');
     this.#options.log.error(
       { key, position, attempt, err: errorFields(error) },
-      `${what}: this key is halted and holds its place in the log; other keys go on. Correct the cause and restart`,
+      `${what}: this key is halted and holds its place in the log; other keys go on. Correct the cause and have it retried, or restart`,
     );
   }
 
@@ -358,13 +449,13 @@ function letterOf(strand: Strand, error: unknown): NewLetter {
   return { event, reason, failure: failureOf(strand, error) };
 }
 
-function failureOf({ attempt, firstFailedAt }: Strand, error: unknown): Failure {
-  const now = Date.now();
+function failureOf({ attempt, firstFailedAt, lastFailedAt }: Strand, error: unknown): Failure {
+  const now = Date.now() - performance.now();
   return {
     error: letterError(error),
     attempts: attempt,
-    firstFailedAt: new Date(now - (performance.now() - firstFailedAt)).toISOString(),
-    lastFailedAt: new Date(now).toISOString(),
+    firstFailedAt: new Date(now + firstFailedAt).toISOString(),
+    lastFailedAt: new Date(now + lastFailedAt).toISOString(),
   };
 }
 

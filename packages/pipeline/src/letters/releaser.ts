@@ -1,5 +1,6 @@
 import type { DeadLetter, DeadLetterStore, Executor, Failure, LetterFence, Logger } from '@strandline/core';
 import type { PipelineConfig } from '../config.js';
+import type { Happenings } from '../control/happenings.js';
 import type { Doubt } from '../doubt.js';
 import { HandledLetters } from './handled-letters.js';
 import { LetterTurns } from './letter-turns.js';
@@ -11,7 +12,7 @@ import type { Term } from '../term.js';
 
 /** Letters that are read at once. */
 const PAGE = 100;
-/** Released keys that are looked at: many more than are worked off at once, for some of them may have to wait. */
+/** Released keys that are looked at, beside those that are held: many more than are worked off at once, for some of them may have to wait. */
 const LISTED = 1_000;
 /** Keys whose live events are waited for without a poll between. */
 const AWAITED = 16;
@@ -24,6 +25,7 @@ export interface ReleaserOptions {
   readonly letters: LettersAtHand;
   readonly parking: Parking;
   readonly schedule: Schedule;
+  readonly happenings: Happenings;
   readonly suspects: Suspects;
   /** Orders two positions of the log. */
   readonly compare: (a: string, b: string) => number;
@@ -65,8 +67,11 @@ export class Releaser {
 
   constructor(options: ReleaserOptions) {
     this.#options = options;
-    const { config, suspects, term, doubt, log } = options;
-    this.#turns = new LetterTurns({ config, suspects, term, doubt, log, closing: this.#closing.signal });
+    const { config, executor, suspects, term, doubt, log } = options;
+    this.#turns = new LetterTurns({
+      ...{ config, suspects, term, doubt, log, closing: this.#closing.signal },
+      mayRun: (key) => executor.mayRun(key),
+    });
   }
 
   start(): void {
@@ -132,12 +137,12 @@ export class Releaser {
   }
 
   async #poll(): Promise<void> {
-    const { store, fence, config, letters, parking } = this.#options;
+    const { store, fence, config, executor, letters, parking } = this.#options;
     parking.tryFullOnes(this.#releasing);
     const free = config.parking.concurrency - this.#releasing.size;
-    if (free <= 0) return;
+    if (free <= 0 || executor.isPaused) return;
     this.#parkedSince.clear();
-    const keys = (await letters.ask(() => store.released(fence, LISTED))) ?? [];
+    const keys = (await letters.ask(() => store.released(fence, LISTED + executor.holds))) ?? [];
     this.#awaited.clear();
     // Those that only wait for the log come last: there may be more of them than places, and the log may be idle.
     const waiting = new Set(keys.filter((key) => this.#waitsForLog(key)));
@@ -150,6 +155,7 @@ export class Releaser {
   #mayStart(key: string): boolean {
     const { executor, parking } = this.#options;
     if (this.#releasing.has(key) || this.#parkedSince.has(key) || parking.isAhead(key)) return false;
+    if (!executor.mayRun(key)) return false;
     // What comes from now on queues behind; what is live comes before, however long that takes.
     executor.divert(key);
     if (!executor.isLive(key)) return true;
@@ -206,6 +212,7 @@ export class Releaser {
       // It is looked at again with the next poll.
       if (!this.#isBehindLog(key)) return;
       if (await this.#unpark(key)) {
+        this.#options.happenings.add(key, { what: 'live again' });
         log.info({ key, handled: count }, 'a parked key is live again: all its letters are handled');
         return;
       }

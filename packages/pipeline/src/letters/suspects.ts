@@ -2,6 +2,7 @@ import {
   identityOf,
   type CrashRecord,
   type DeadLetterStore,
+  type Executor,
   type HandlerContext,
   type LetterFence,
   type Logger,
@@ -20,6 +21,7 @@ export interface SuspectsOptions {
   readonly store: DeadLetterStore;
   readonly fence: LetterFence;
   readonly letters: LettersAtHand;
+  readonly executor: Executor;
   readonly crashes: CrashRecord;
   /** So many events are run alone: what an owner may have had in its window when it died. */
   readonly window: number;
@@ -80,10 +82,10 @@ export class Suspects {
 
   /**
    * Calls the handler of an event that is known beforehand to be dangerous: it is noted meanwhile. `NOT_CALLED` when
-   * the log may have become another owner's while it was being noted.
+   * the log may have become another owner's, or an operator has stopped the key, while it was being noted.
    */
   async alone(event: OutboxEvent, call: () => unknown): Promise<unknown> {
-    const { store, fence, letters, crashes, doubt } = this.#options;
+    const { store, fence, letters, executor, crashes, doubt } = this.#options;
     const identity = nameOf(event);
     if (identity === this.#convicted) {
       this.#convicted = null;
@@ -92,7 +94,7 @@ export class Suspects {
     await letters.ask(() => store.suspect(fence, identity));
     try {
       await doubt.over(this.#ended.signal);
-      if (this.#ended.signal.aborted) return NOT_CALLED;
+      if (this.#ended.signal.aborted || !executor.mayRun(event.key)) return NOT_CALLED;
       return await call();
     } finally {
       await letters.ask(() => store.suspect(fence, null));

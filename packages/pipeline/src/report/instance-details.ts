@@ -36,6 +36,8 @@ const detailsSchema = z.object({
   backoff: number,
   exhausted: number,
   halted: number,
+  /** Told by newer versions only. */
+  held: number.default(0),
   parked: number,
   full: number,
   releasing: number,

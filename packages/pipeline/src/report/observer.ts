@@ -9,7 +9,17 @@ const NOTHING: InstanceDetails = {
   ...{ paused: null, watermark: null, settledBefore: null, watermarkAge: null, source: null },
   ...{ offsetsAvailable: true, lettersAvailable: true, suspecting: false },
   ...{ unsaved: 0, unsettled: 0, bytes: 0, strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0 },
-  ...{ halted: 0, parked: 0, full: 0, releasing: 0, settled: 0, rates: null, oldest: null, partial: false },
+  ...{
+    halted: 0,
+    held: 0,
+    parked: 0,
+    full: 0,
+    releasing: 0,
+    settled: 0,
+    rates: null,
+    oldest: null,
+    partial: false,
+  },
   ...{ turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [], error: null },
 };
 

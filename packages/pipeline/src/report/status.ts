@@ -49,6 +49,7 @@ const NOTHING: ExecutorCounts = {
   backoff: 0,
   exhausted: 0,
   halted: 0,
+  held: 0,
   parked: 0,
   settled: 0,
 };

@@ -1,10 +1,17 @@
-import type { CommitResult, InstanceRegister, Offset, OffsetSeed, OffsetStore } from '@strandline/core';
+import type {
+  CommitResult,
+  ControlStore,
+  InstanceRegister,
+  Offset,
+  OffsetSeed,
+  OffsetStore,
+} from '@strandline/core';
 import { FaultyCalls } from './faulty-calls.js';
 import type { Member } from './member.js';
 import type { World } from './world.js';
 
 /** What a running pipeline asks of its offset store: the rest is for operators, and none looks here. */
-type Asked = Pick<OffsetStore, 'name' | 'load' | 'claim' | 'commit' | 'instances' | 'close'>;
+type Asked = Pick<OffsetStore, 'name' | 'load' | 'claim' | 'commit' | 'instances' | 'controls' | 'close'>;
 
 /** Nobody looks at the processes from outside. */
 const noInstances: InstanceRegister = {
@@ -17,6 +24,7 @@ const noInstances: InstanceRegister = {
 export class SimulatedOffsets implements Asked {
   readonly name = 'simulated';
   readonly instances = noInstances;
+  readonly controls: ControlStore;
   readonly #calls: FaultyCalls;
   readonly #world: World;
   readonly #member: Member;
@@ -30,6 +38,13 @@ export class SimulatedOffsets implements Asked {
       code: 'OFFSETS_UNAVAILABLE',
       isAway: () => world.offsetsAway > 0,
     });
+    const calls = this.#calls;
+    const { controls } = world.offsets;
+    this.controls = {
+      load: (pipeline) => calls.call(() => controls.load(pipeline)),
+      newer: (pipeline, revision) => calls.call(() => controls.newer(pipeline, revision)),
+      change: (pipeline, read, by) => calls.call(() => controls.change(pipeline, read, by)),
+    };
   }
 
   load(pipeline: string): Promise<Offset | null> {

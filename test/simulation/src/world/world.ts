@@ -1,10 +1,10 @@
-import { StrandlineError, type Offset, type OffsetStore } from '@strandline/core';
+import { StrandlineError, type Controls, type Offset, type OffsetStore } from '@strandline/core';
 import { memoryOffsets } from '@strandline/offsets-local';
 import type { PipelineConfig } from '@strandline/pipeline/parsed';
 import { MemoryDeadLetters } from '@strandline/test-kit/memory-dead-letters';
 import { Random } from '@strandline/test-kit/random';
 import { Clock } from '../clock.js';
-import { Promises } from '../promises.js';
+import { ALL_KEYS, Promises } from '../promises.js';
 import { Draws } from '../draws.js';
 import type { PlannedFault, Scenario } from '../scenario.js';
 import { Log } from './log.js';
@@ -62,9 +62,13 @@ export class World {
     this.chance = () => random.unit();
     this.log = new Log(scenario.ownEnd);
     this.server = new Server(this.log);
-    this.promises = new Promises(this.log, (line) => {
-      this.#say(line);
-    });
+    this.promises = new Promises(
+      this.log,
+      () => this.clock.now,
+      (line) => {
+        this.#say(line);
+      },
+    );
     this.offsets = memoryOffsets({ storage: this.#storage });
     this.letters = new MemoryDeadLetters(() => this.clock.wall);
     this.#config = configOf(this);
@@ -87,6 +91,7 @@ export class World {
     await this.#until(() => this.clock.now > last, last + 1);
     this.#say(() => 'the faults are over');
     this.isQuiet = true;
+    this.promises.quietSince = this.clock.now;
     await this.#isolated();
     await this.#finish();
   }
@@ -194,7 +199,84 @@ export class World {
       case 'skip':
       case 'discard':
         void this.#operate(fault.kind, fault.key);
+        return;
+      case 'hold':
+        void this.#order(fault.key, true);
+        this.#letGo(fault.key, fault.lasts);
+        return;
+      case 'rest':
+        void this.#order(ALL_KEYS, true);
+        this.#letGo(ALL_KEYS, fault.lasts);
+        return;
+      case 'hold here':
+        this.#with(fault.member, (member) => {
+          this.#holdHere(member, fault.key);
+        });
+        this.#letGo(fault.key, fault.lasts);
+        return;
+      case 'try now':
+      case 'park now':
+      case 'skip now':
+        this.#with(fault.member, (member) => {
+          this.#operateHere(member, fault.kind, fault.key);
+        });
     }
+  }
+
+  #letGo(key: string, lasts: number): void {
+    this.clock.after(lasts, () => void this.#order(key, false));
+  }
+
+  /** An operator elsewhere changes what the offset store has. */
+  async #order(key: string, isHeld: boolean): Promise<void> {
+    const { controls } = this.offsets;
+    if (!isHeld) this.promises.letGo(key);
+    for (let done: Controls | null = null; done === null;) {
+      const read = await controls.load(PIPELINE);
+      const held = read.held.filter((one) => one.key !== key);
+      const by = { by: 'somebody', at: '', note: '' };
+      const paused = isHeld ? by : null;
+      const next =
+        key === ALL_KEYS
+          ? { paused, held: read.held }
+          : { paused: read.paused, held: isHeld ? [...held, { key, ...by }] : held };
+      done = await controls.change(PIPELINE, read, next);
+    }
+    if (isHeld) this.promises.held(key);
+  }
+
+  #holdHere(member: Member, key: string): void {
+    if (member.isPaused) return;
+    this.clock.as(member, () => {
+      member.pipeline.control.hold(key).then(
+        async ({ here }) => {
+          const { held } = await this.offsets.controls.load(PIPELINE);
+          // Somebody may have released it before the answer came.
+          if (!here || !held.some((one) => one.key === key)) return;
+          this.promises.held(key);
+          if (this.promises.isOwner(member)) this.promises.obeys(member, key);
+        },
+        (error: unknown) => {
+          this.#refused(error);
+        },
+      );
+    });
+  }
+
+  #operateHere(member: Member, kind: 'try now' | 'park now' | 'skip now', key: string): void {
+    if (member.isPaused) return;
+    this.clock.as(member, () => {
+      const { control } = member.pipeline;
+      const how = { 'try now': 'retry', 'park now': 'park', 'skip now': 'skip' } as const;
+      control[how[kind]](key).catch((error: unknown) => {
+        this.#refused(error);
+      });
+    });
+  }
+
+  /** What an operator is told is an answer. */
+  #refused(error: unknown): void {
+    if (!(error instanceof StrandlineError) || error.code === 'INVARIANT') this.fail(error as Error);
   }
 
   #with(place: number, strike: (member: Member) => void): void {
@@ -302,6 +384,8 @@ export class World {
   }
 
   #help(): void {
+    // What was ordered over the network may have come late.
+    for (const key of [ALL_KEYS, ...this.scenario.keys]) void this.#order(key, false);
     for (const key of this.scenario.keys) void this.#operate('retry', key);
     for (const member of this.#crew)
       if (member !== null && !member.isPaused && member.pipeline.status().halted > 0) this.#stop(member);
