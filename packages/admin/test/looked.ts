@@ -13,7 +13,17 @@ export function looked(parts: Partial<PipelineStatus> = {}): PipelineStatus {
     },
     ...{ epoch: 1, offsetsAvailable: true, source: { state: 'streaming', lagBytes: 0, reconnects: 0 } },
     ...{ stuckTurns: [], releasing: [], fullKeys: [], lettersAvailable: true, suspecting: false },
-    ...{ unsettled: 0, bytes: 0, strands: 0, running: 0, stuck: 0, backoff: 0, exhausted: 0, halted: 0 },
+    ...{
+      unsettled: 0,
+      bytes: 0,
+      strands: 0,
+      running: 0,
+      stuck: 0,
+      backoff: 0,
+      exhausted: 0,
+      halted: 0,
+      held: 0,
+    },
     ...{ parked: 0, settled: 0 },
     ...parts,
   };
