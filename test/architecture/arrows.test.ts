@@ -24,7 +24,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['@strandline/core'],
   admin: ['@strandline/core', '@strandline/pipeline'],
   setup: ['@strandline/core', '@strandline/outbox', '@strandline/source-kit'],
-  cli: ['@strandline/admin', '@strandline/core', '@strandline/pipeline', '@strandline/setup'],
+  cli: [
+    '@strandline/admin',
+    '@strandline/core',
+    '@strandline/metrics',
+    '@strandline/pipeline',
+    '@strandline/setup',
+  ],
   metrics: ['@strandline/core', '@strandline/pipeline'],
   tracing: ['@strandline/core', '@strandline/pipeline'],
   strandline: [

@@ -32,3 +32,8 @@ export function parseAddress(text: string): Address {
 export function urlOf({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
+
+/** Whether only this machine reaches it. */
+export function isLoopback({ host }: Address): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

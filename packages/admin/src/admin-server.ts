@@ -2,37 +2,63 @@ import { createAdaptorServer } from '@hono/node-server';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono';
-import { urlOf, type Address } from './address.js';
+import type { Finding, Logger } from '@strandline/core';
+import type { Pipeline } from '@strandline/pipeline';
+import { isLoopback, urlOf, type Address } from './address.js';
+import { createApi } from './api/api.js';
+import type { ApiParts } from './api/parts.js';
+import { pipelineView } from './api/pipelines.js';
+import { AuditLog } from './audit/audit-log.js';
 import { adminError, type AdminError } from './errors.js';
+import { refusalOf, type AccessRules } from './guard/access.js';
 import { healthRoutes } from './health/routes.js';
-import { HealthWatch, type Watched } from './health/watch.js';
+import { HealthWatch } from './health/watch.js';
+import { LiveStream } from './live/stream.js';
 
 export interface AdminOptions {
-  readonly pipelines: readonly Watched[];
+  readonly pipelines: readonly Pipeline[];
   readonly address: Address;
+  readonly log: Logger;
+  /** Asked for by everything but health. Without one nothing but health is told beyond this machine. */
+  readonly token?: string | undefined;
+  /** Nothing can be changed. */
+  readonly readOnly?: boolean;
   /** Milliseconds with work and without progress from which on `/healthz` fails. Default 60,000. */
   readonly stalledAfter?: number;
+  /** What a scrape of `/metrics` is answered. */
+  readonly metrics?: { render(): Promise<{ readonly contentType: string; readonly body: string }> };
+  /** What `strandline doctor` finds of a pipeline. */
+  readonly examine?: (pipeline: Pipeline) => Promise<readonly Finding[]>;
 }
 
 /** A minute: longer than a retry's delay or a handler usually takes, shorter than it takes to be missed. */
 const STALLED_AFTER = 60_000;
+/** Bytes: keys are the largest that a request carries. */
+const LARGEST_BODY = 256 * 1_024;
 
-/** Answers over HTTP how the pipelines of this process are. */
+/** Answers over HTTP how the pipelines of this process are, and lets an operator do something about it. */
 export class AdminServer implements AsyncDisposable {
+  /** Beyond this machine nothing but health is told to who can't prove who they are. */
+  readonly hasApi: boolean;
   readonly #address: Address;
   readonly #watch: HealthWatch;
+  readonly #live: LiveStream;
   readonly #server: Server;
 
-  constructor({ pipelines, address, stalledAfter = STALLED_AFTER }: AdminOptions) {
+  constructor(options: AdminOptions) {
+    const { pipelines, address, log, stalledAfter = STALLED_AFTER, examine = null } = options;
     this.#address = address;
+    this.hasApi = isLoopback(address) || options.token !== undefined;
     this.#watch = new HealthWatch(pipelines, stalledAfter);
-    const app = new Hono();
-    app.route(
-      '/',
-      healthRoutes(() => this.#watch.health()),
-    );
-    this.#server = createAdaptorServer({ fetch: app.fetch }) as Server;
+    const health = (): ReturnType<HealthWatch['health']> => this.#watch.health();
+    const parts: ApiParts = { pipelines, health, audit: new AuditLog(log), log, examine };
+    this.#live = new LiveStream(() => ({
+      at: new Date().toISOString(),
+      pipelines: pipelines.map((pipeline) => pipelineView(pipeline, parts)),
+    }));
+    this.#server = createAdaptorServer({ fetch: this.#app(options, parts).fetch }) as Server;
   }
 
   /** Resolves with the URL once it listens. Throws `ADMIN_LISTEN`. */
@@ -53,6 +79,7 @@ export class AdminServer implements AsyncDisposable {
   /** Idempotent. Who is being answered is cut off. */
   async stop(): Promise<void> {
     this.#watch.stop();
+    this.#live.stop();
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -62,6 +89,44 @@ export class AdminServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  #app({ token, readOnly = false, metrics }: AdminOptions, parts: ApiParts): Hono {
+    const app = new Hono();
+    app.route('/', healthRoutes(parts.health));
+    // Like health they hold neither keys nor payloads: who scrapes needs no token.
+    if (metrics !== undefined) {
+      app.get('/metrics', async (context) => {
+        const { contentType, body } = await metrics.render();
+        return context.body(body, 200, { 'content-type': contentType, 'cache-control': 'no-store' });
+      });
+    }
+    if (!this.hasApi) return app;
+    const loopback = isLoopback(this.#address);
+    const rules: AccessRules = { loopback, token: token ?? null, readOnly };
+    app.use('/api/*', async (context, next) => {
+      const header = (name: string): string | null => context.req.header(name) ?? null;
+      const refusal = refusalOf(
+        {
+          method: context.req.method,
+          ...{ host: header('host'), origin: header('origin'), authorization: header('authorization') },
+          contentType: header('content-type'),
+        },
+        rules,
+      );
+      if (refusal !== null) {
+        const { status, ...problem } = refusal;
+        return context.json(problem, status);
+      }
+      await next();
+      context.header('cache-control', 'no-store');
+      context.header('x-content-type-options', 'nosniff');
+      return;
+    });
+    app.use('/api/*', bodyLimit({ maxSize: LARGEST_BODY }));
+    app.get('/api/v1/live', (context) => this.#live.answer(context));
+    app.route('/api/v1', createApi(parts, readOnly));
+    return app;
   }
 }
 

@@ -1,11 +1,15 @@
 import { StrandlineError, type ErrorDetails } from '@strandline/core';
 
-/** Every code that this package raises. */
+/** Every code that this package raises. Those of refused requests are in `guard/access.ts`. */
 export type AdminErrorCode =
-  /** An address that is none. */
+  /** An address that is none, or one that others reach without a token. */
   | 'ADMIN_CONFIG'
   /** The address can't be listened on: it is in use, not of this machine, or not allowed. */
-  | 'ADMIN_LISTEN';
+  | 'ADMIN_LISTEN'
+  /** A request that is not as the API describes it. */
+  | 'ADMIN_REQUEST'
+  /** There is no such pipeline, letter, bookmark or replay. */
+  | 'ADMIN_NOT_FOUND';
 
 export class AdminError extends StrandlineError<AdminErrorCode> {
   override readonly name = 'AdminError';

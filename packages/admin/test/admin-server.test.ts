@@ -1,9 +1,16 @@
-import type { PipelineStatus } from '@strandline/pipeline';
+import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
+import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AdminServer, parseAddress } from '../src/index.js';
 import { looked } from './looked.js';
 
 const servers: AdminServer[] = [];
+const log = pino({ level: 'silent' });
+
+/** Of the pipeline itself health needs no more. */
+function pipelineWith(status: () => PipelineStatus): Pipeline {
+  return { name: 'orders', status } as Partial<Pipeline> as Pipeline;
+}
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -12,7 +19,7 @@ afterEach(async () => {
 
 async function serving(status: () => PipelineStatus, stalledAfter?: number): Promise<string> {
   const server = new AdminServer({
-    ...{ pipelines: [{ name: 'orders', status }], address: parseAddress('0') },
+    ...{ pipelines: [pipelineWith(status)], address: parseAddress('0'), log },
     ...(stalledAfter === undefined ? {} : { stalledAfter }),
   });
   servers.push(server);
@@ -47,11 +54,30 @@ test('a pipeline that stands still with work is ready, and not healthy', async (
 
 test('an address that is taken is told with a remedy, and stopping is for any time', async () => {
   const url = await serving(() => looked());
-  const second = new AdminServer({ pipelines: [], address: parseAddress(new URL(url).port) });
+  const second = new AdminServer({ pipelines: [], address: parseAddress(new URL(url).port), log });
   await expect(second.start()).rejects.toMatchObject({ code: 'ADMIN_LISTEN' });
   await second.stop();
   const [first] = servers;
   await first?.stop();
   await first?.stop();
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
+
+test('beyond this machine nothing but health is told without a token, and all with it', async () => {
+  const address = parseAddress('0.0.0.0:0');
+  const [without, guarded] = [undefined, 'a-token'].map((token) => {
+    const server = new AdminServer({ pipelines: [pipelineWith(looked)], address, log, token });
+    servers.push(server);
+    return server;
+  });
+  const open = (await without?.start())?.replace('0.0.0.0', '127.0.0.1') ?? '';
+  expect((await fetch(`${open}/readyz`)).status).toBe(200);
+  expect((await fetch(`${open}/api/v1/audit`)).status).toBe(404);
+  const closed = (await guarded?.start())?.replace('0.0.0.0', '127.0.0.1') ?? '';
+  expect((await fetch(`${closed}/readyz`)).status).toBe(200);
+  expect(await ask(`${closed}/api/v1/audit`)).toMatchObject([401, { code: 'ADMIN_TOKEN' }]);
+  const headers = { authorization: 'Bearer a-token' };
+  const answer = await fetch(`${closed}/api/v1/audit`, { headers });
+  expect([answer.status, await answer.json()]).toEqual([200, { entries: [] }]);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
 });

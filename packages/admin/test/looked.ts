@@ -12,7 +12,14 @@ export function looked(parts: Partial<PipelineStatus> = {}): PipelineStatus {
       unsaved: 0,
     },
     ...{ epoch: 1, offsetsAvailable: true, source: { state: 'streaming', lagBytes: 0, reconnects: 0 } },
-    ...{ stuckTurns: [], releasing: [], fullKeys: [], lettersAvailable: true, suspecting: false, prune: null },
+    ...{
+      stuckTurns: [],
+      releasing: [],
+      fullKeys: [],
+      lettersAvailable: true,
+      suspecting: false,
+      prune: null,
+    },
     ...{ window: { events: 10_000, bytes: 67_108_864 }, settledBefore: null, oldestCommit: null },
     ...{
       unsettled: 0,

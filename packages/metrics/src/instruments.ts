@@ -236,9 +236,20 @@ const GAUGES: readonly Instrument[] = [
     help: 'Keys by what they are doing; live ones are all that have events here',
     read: (look) => {
       if (!isOwner(look)) return [];
-      const { strands: live, running, stuck, backoff, exhausted, halted, parked } = look.status;
+      const { strands: live, running, stuck, backoff, exhausted, halted, held, parked } = look.status;
       const [full, releasing] = [look.status.fullKeys.length, look.status.releasing.length];
-      return each('state', { live, running, stuck, backoff, exhausted, halted, parked, full, releasing });
+      return each('state', {
+        live,
+        running,
+        stuck,
+        backoff,
+        exhausted,
+        halted,
+        held,
+        parked,
+        full,
+        releasing,
+      });
     },
   },
   {

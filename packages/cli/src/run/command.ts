@@ -18,6 +18,7 @@ interface RunCommandOptions {
   readonly pipeline?: readonly string[];
   readonly admin?: string;
   readonly stalledAfter: number;
+  readonly adminReadOnly?: true;
   readonly logLevel: LogLevel;
   readonly verbose?: true;
 }
@@ -35,9 +36,10 @@ export function addRun(program: Command, ended: (exitCode: number) => void): voi
     .addOption(
       new Option(
         '--admin <address>',
-        'tell the health over HTTP: 9464 for this machine only, 0.0.0.0:9464 for probes from others',
+        'health, metrics and API over HTTP: 9464 for this machine only, 0.0.0.0:9464 for others (the API then with STRANDLINE_ADMIN_TOKEN)',
       ).env('STRANDLINE_ADMIN'),
     )
+    .option('--admin-read-only', 'nothing can be changed over HTTP')
     .addOption(
       new Option('--stalled-after <duration>', '/healthz fails after so long with work and without progress')
         .argParser(parseStalledAfter)
@@ -51,12 +53,23 @@ export function addRun(program: Command, ended: (exitCode: number) => void): voi
     )
     .option('--verbose', 'the same as --log-level debug; errors come with their stacks')
     .addHelpText('after', HELP)
-    .action(async ({ config, pipeline, admin, stalledAfter, logLevel, verbose }: RunCommandOptions) => {
-      // The servers behind it take as long to load as the rest of the command.
-      const { run } = await import('./run.js');
-      const level = verbose === true ? 'debug' : logLevel;
-      ended(await run({ config, pipelines: pipeline ?? [], admin, stalledAfter, level }));
-    });
+    .action(
+      async ({
+        config,
+        pipeline,
+        admin,
+        stalledAfter,
+        adminReadOnly,
+        logLevel,
+        verbose,
+      }: RunCommandOptions) => {
+        // The servers behind it take as long to load as the rest of the command.
+        const { run } = await import('./run.js');
+        const level = verbose === true ? 'debug' : logLevel;
+        const readOnly = adminReadOnly === true;
+        ended(await run({ config, pipelines: pipeline ?? [], admin, stalledAfter, readOnly, level }));
+      },
+    );
 }
 
 function also(name: string, names: readonly string[] = []): readonly string[] {

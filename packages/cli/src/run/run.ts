@@ -1,11 +1,12 @@
 import { AdminServer, parseAddress, type Address } from '@strandline/admin';
-import type { Pipeline } from '@strandline/pipeline';
+import { env, type Pipeline } from '@strandline/pipeline';
 import type { Logger } from '@strandline/core';
 import { choosePipeline } from '../choose-pipeline.js';
 import { endAtCrash } from '../crashes.js';
 import { exitCodes } from '../exit-codes.js';
 import { createLog, isVerbose, type LogLevel } from '../log.js';
 import { describeError } from '../print-error.js';
+import { examine } from '../doctor/examine.js';
 import { readConfig, type ReadConfig, type Report } from '../read-config.js';
 import { untilStopped } from '../signals.js';
 import { supervise, type Failure } from '../supervise.js';
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly admin: string | undefined;
   /** Milliseconds with work and without progress from which on `/healthz` fails. */
   readonly stalledAfter: number;
+  /** Nothing can be changed over HTTP. */
+  readonly readOnly: boolean;
   readonly level: LogLevel;
 }
 
@@ -47,7 +50,7 @@ export async function run(options: RunOptions): Promise<number> {
 
   const log = createLog(level);
   try {
-    const failures = await serve(pipelines, address, options.stalledAfter, log);
+    const failures = await serve(pipelines, address, options, log);
     for (const { pipeline, error } of failures) report(error, `pipeline ${pipeline}`);
     return failures.length === 0 ? exitCodes.stopped : exitCodes.fault;
   } catch (error) {
@@ -61,16 +64,28 @@ function chosenOf(found: ReadConfig, names: readonly string[]): readonly Pipelin
   return [...new Set(names)].map((name) => choosePipeline(found, name));
 }
 
-/** Health is told from before the pipelines start until they have stopped. */
+/** It can be looked at from before the pipelines start until they have stopped. */
 async function serve(
   pipelines: readonly Pipeline[],
   address: Address | undefined,
-  stalledAfter: number,
+  { stalledAfter, readOnly }: RunOptions,
   log: Logger,
 ): Promise<readonly Failure[]> {
   const stop = untilStopped();
   if (address === undefined) return supervise({ pipelines, stop, log });
-  await using admin = new AdminServer({ pipelines, address, stalledAfter });
-  log.info({ url: await admin.start() }, 'health is told here: /livez, /readyz, /healthz');
+  // Before the pipelines start: times are recorded from then on.
+  const { prometheusMetrics } = await import('@strandline/metrics');
+  const metrics = prometheusMetrics({ pipelines });
+  await using admin = new AdminServer({
+    ...{ pipelines, address, log, stalledAfter, readOnly, token: tokenOf(), metrics },
+    examine: async (pipeline) => (await examine(pipeline)).findings,
+  });
+  log.info({ url: await admin.start(), api: admin.hasApi }, 'health, metrics and API are served here');
   return await supervise({ pipelines, stop, log });
+}
+
+/** Undefined when there is none. */
+function tokenOf(): string | undefined {
+  const token = env('STRANDLINE_ADMIN_TOKEN', '');
+  return token === '' ? undefined : token;
 }

@@ -1,0 +1,241 @@
+import { AdminServer, parseAddress } from '@strandline/admin';
+import type { DatabaseKind } from '@strandline/test-kit';
+import {
+  TestLog,
+  testOutbox,
+  testRedis,
+  waitUntil,
+  type TestOutbox,
+  type TestRedis,
+} from '@strandline/test-kit';
+import { deadLetters, definePipeline, PermanentError, redisOffsets, type Pipeline } from 'strandline';
+import { describe, expect, test } from 'vitest';
+
+const PAYLOAD = '<script>alert("the payload of 4711")</script>';
+
+interface Answer {
+  readonly status: number;
+  // Read as whoever uses the API does.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+/** A pipeline with its admin server: key \`bad\` fails for good, \`slow\` waits for \`let go\`, \`flaky\` fails until it is mended. */
+class Shop implements AsyncDisposable {
+  readonly handled: string[] = [];
+  readonly log = new TestLog();
+  readonly pipeline: Pipeline;
+  readonly server: AdminServer;
+  mended = false;
+  letGo: () => void = () => undefined;
+  url = '';
+
+  constructor(kind: DatabaseKind, outbox: TestOutbox, redis: TestRedis) {
+    const gone = new Promise<void>((resolve) => (this.letGo = resolve));
+    const url = outbox.url;
+    this.pipeline = definePipeline({
+      name: 'orders',
+      source: outbox.source(),
+      offsets: redisOffsets({ url: redis.url, keyPrefix: redis.prefix }),
+      deadLetters: deadLetters(kind === 'postgres' ? { postgres: { url } } : { mysql: { url } }),
+      retry: { initialDelay: 3_600_000, maxDelay: 3_600_000, jitter: 'none' },
+      log: this.log,
+      handle: async ({ key, id }) => {
+        if (key === 'bad') throw new PermanentError('no stock');
+        if (key === 'slow') await gone;
+        if (key === 'flaky' && !this.mended) throw new TypeError('not yet');
+        this.handled.push(`${key}${id}`);
+      },
+    });
+    this.server = new AdminServer({ pipelines: [this.pipeline], address: parseAddress('0'), log: this.log });
+  }
+
+  async start(): Promise<void> {
+    await this.pipeline.start();
+    this.url = `${await this.server.start()}/api/v1`;
+  }
+
+  async get(path: string): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`);
+    return { status: response.status, body: await response.json() };
+  }
+
+  async post(path: string, body: object): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.letGo();
+    await this.server.stop();
+    await this.pipeline.stop();
+  }
+}
+
+async function shopOn(
+  kind: DatabaseKind,
+): Promise<{ readonly outbox: TestOutbox; readonly shop: Shop } & AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  const outbox = stack.use(await testOutbox(kind));
+  const redis = stack.use(await testRedis());
+  const shop = stack.use(new Shop(kind, outbox, redis));
+  await shop.start();
+  return { outbox, shop, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
+  test('finds what is stuck, why, since when and what it holds up, and does what is asked', async () => {
+    await using all = await shopOn(kind);
+    const { outbox, shop } = all;
+    const payload = JSON.stringify({ text: PAYLOAD });
+    const [, flaky] = await outbox.insert(
+      ['slow', 'flaky', 'flaky', 'bad', 'bad', 'fine'].map((key) => ({ key, payload })),
+    );
+    await waitUntil('the bad ones are stored', async () => {
+      const { body } = await shop.get('/pipelines/orders/letters');
+      return body.counts.waiting === 2;
+    });
+
+    const failing = await shop.get('/pipelines/orders/strands?sort=failing');
+    expect(failing.body.strands).toMatchObject([
+      { key: 'flaky', state: 'backoff', depth: 2, lastError: { name: 'TypeError', message: 'not yet' } },
+    ]);
+    expect(failing.body.strands[0].holdsUp.behind).toBe(1);
+    const slowest = await shop.get('/pipelines/orders/strands?sort=slowest');
+    expect(slowest.body.strands).toMatchObject([
+      { key: 'slow', state: 'running', holdsUp: { watermark: {} } },
+    ]);
+    const key = await shop.get('/pipelines/orders/key?key=flaky');
+    expect(key.body.waiting.map(({ id }: { id: string }) => id)).toHaveLength(2);
+    expect(key.body.happenings).toMatchObject([{ what: 'failed', error: { message: 'not yet' } }]);
+    expect(JSON.stringify([failing.body, key.body])).not.toContain('4711');
+    const { position } = key.body.waiting[0];
+    const shown = await shop.get(
+      `/pipelines/orders/payload?key=flaky&position=${encodeURIComponent(position)}`,
+    );
+    expect(JSON.parse(shown.body.text)).toEqual({ text: PAYLOAD });
+
+    const held = await shop.post('/pipelines/orders/keys/hold', {
+      key: 'fine',
+      by: 'an operator',
+      note: 'why',
+    });
+    expect(held.body).toMatchObject({ changed: true, held: { key: 'fine', by: 'an operator', note: 'why' } });
+    const [, fine] = await outbox.insert([{ key: 'other' }, { key: 'fine' }]);
+    await waitUntil('the others go on', () => shop.handled.some((one) => one.startsWith('other')));
+    expect(shop.handled).not.toContain(`fine${String(fine)}`);
+    await shop.post('/pipelines/orders/keys/release', { key: 'fine' });
+    await waitUntil('it goes on', () => shop.handled.includes(`fine${String(fine)}`));
+
+    shop.mended = true;
+    const retried = await shop.post('/pipelines/orders/keys/retry', { key: 'flaky', position });
+    expect(retried).toMatchObject({ status: 200, body: { position, outcome: 'done' } });
+    await waitUntil('it drains', () => shop.handled.filter((one) => one.startsWith('flaky')).length === 2);
+    expect(shop.handled.filter((one) => one.startsWith('flaky'))[0]).toBe(`flaky${String(flaky)}`);
+
+    const [letter] = (await shop.get('/pipelines/orders/letters?key=bad&error=stock')).body.letters;
+    expect(letter).toMatchObject({
+      reason: 'failed',
+      failure: { attempts: 1, error: { message: 'no stock' } },
+    });
+    const ofLetter = await shop.get(`/pipelines/orders/letters/${String(letter.id)}/payload`);
+    expect(JSON.parse(ofLetter.body.text)).toEqual({ text: PAYLOAD });
+    expect((await shop.post('/pipelines/orders/letters/retry', {})).body.code).toBe('ADMIN_REQUEST');
+    expect((await shop.post('/pipelines/orders/letters/skip', { key: 'bad' })).body.skipped.id).toBe(
+      letter.id,
+    );
+    await waitUntil('the second one is parked anew', async () => {
+      const { body } = await shop.get('/pipelines/orders/letters?key=bad&state=waiting');
+      return body.letters.length === 1 && body.letters[0].failure !== null;
+    });
+    expect((await shop.post('/pipelines/orders/letters/discard', { key: 'bad' })).body.discarded).toBe(2);
+
+    const audit = (await shop.get('/audit')).body.entries;
+    expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+      ...['letters.discard', 'letters.skip', 'key.retry', 'key.release', 'key.hold'],
+    ]);
+    expect(audit.at(-1)).toMatchObject({ by: 'an operator', about: { key: 'fine' }, outcome: 'done' });
+    expect(shop.log.lines.filter(({ message }) => message.startsWith('audit:'))).toHaveLength(5);
+  });
+
+  test('bookmarks, replays, pausing, and what is told once a second', async () => {
+    await using all = await shopOn(kind);
+    const { outbox, shop } = all;
+    await outbox.insert([{ key: 'a' }]);
+    await waitUntil('it is handled', () => shop.handled.length === 1);
+    const live = await fetch(`${shop.url}/live`);
+    const reader = live.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toMatch(
+      /^event: look\ndata: \{"at":"[^"]+","pipelines":\[\{"name":"orders"/,
+    );
+    await reader?.cancel();
+
+    expect((await shop.post('/pipelines/orders/bookmarks', { name: 'deploy' })).status).toBe(200);
+    expect((await shop.get('/pipelines/orders/bookmarks')).body.bookmarks).toMatchObject([
+      { name: 'deploy' },
+    ]);
+    await outbox.insert([{ key: 'b' }, { key: 'c' }]);
+    await waitUntil('they are handled', () => shop.handled.length === 3);
+    const before = [...shop.handled];
+    const started = await shop.post('/pipelines/orders/replays', { from: { bookmark: 'deploy' } });
+    expect(started, JSON.stringify(started.body)).toMatchObject({
+      status: 200,
+      body: { name: 'orders-replay' },
+    });
+    await waitUntil('it is replayed', async () => {
+      const { body } = await shop.get('/pipelines/orders/replays');
+      return body.replays[0].state === 'completed';
+    });
+    expect(shop.handled.slice(3).toSorted()).toEqual(before.slice(1).toSorted());
+
+    expect((await shop.post('/pipelines/orders/pause', { by: 'me', note: 'deploy' })).body.paused.by).toBe(
+      'me',
+    );
+    await outbox.insert([{ key: 'd' }]);
+    await waitUntil('it waits', async () => (await shop.get('/pipelines/orders/strands')).body.live === 1);
+    expect(shop.handled).toHaveLength(5);
+    expect((await shop.get('/pipelines/orders')).body.controls.paused).toMatchObject({
+      by: 'me',
+      note: 'deploy',
+    });
+    expect((await shop.post('/pipelines/orders/resume', {})).body.was).toMatchObject({ by: 'me' });
+    await waitUntil('it goes on', () => shop.handled.length === 6);
+    await waitUntil('the offset is shown', async () => {
+      const { body } = await shop.get('/pipelines/orders/offset');
+      return body.offset?.log?.head !== undefined;
+    });
+  });
+});
+
+test('what is wrong is told with a code and a remedy, and every route is described', async () => {
+  await using all = await shopOn('postgres');
+  const { shop } = all;
+  const wrong: readonly [Promise<Answer>, number, string][] = [
+    [shop.get('/pipelines/none'), 404, 'ADMIN_NOT_FOUND'],
+    [shop.get('/nowhere'), 404, 'ADMIN_NOT_FOUND'],
+    [shop.get('/pipelines/orders/strands?sort=weight'), 400, 'ADMIN_REQUEST'],
+    [shop.get('/pipelines/orders/strands?after=x'), 400, 'PIPELINE_CONTROL'],
+    [shop.post('/pipelines/orders/keys/retry', { key: 'none' }), 404, 'PIPELINE_KEY_UNKNOWN'],
+    [shop.post('/pipelines/orders/keys/hold', { key: 'a', forever: true }), 400, 'ADMIN_REQUEST'],
+    [shop.post('/pipelines/orders/bookmarks', { name: 'a b' }), 400, 'PIPELINE_BOOKMARK'],
+    [shop.post('/pipelines/orders/replays', { from: { bookmark: 'none' } }), 404, 'REPLAY_BOOKMARK'],
+    [shop.get('/pipelines/orders/letters/4711'), 404, 'ADMIN_NOT_FOUND'],
+  ];
+  for (const [answer, status, code] of wrong) {
+    const { status: found, body } = await answer;
+    expect([found, body.code]).toEqual([status, code]);
+    expect(body.remedy).toEqual(expect.any(String));
+  }
+  const { body: described } = await shop.get('/openapi.json');
+  expect(described.openapi).toBe('3.1.0');
+  expect(Object.keys(described.paths)).toHaveLength(21);
+  const form = await fetch(`${shop.url}/pipelines/orders/pause`, {
+    method: 'POST',
+    body: new URLSearchParams(),
+  });
+  expect(form.status).toBe(415);
+});
