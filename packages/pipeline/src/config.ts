@@ -287,7 +287,9 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
   // Called as a method of the user's object: `this` works in it.
   const handle = options.handle.bind(options) as Handler;
   const onReplayStart = options.onReplayStart?.bind(options);
-  const handlerParts = handlerPartsOf([options.handle, ...Object.values(options.handlers ?? {})]);
+  const handlers: readonly unknown[] = Object.values<unknown>(options.handlers ?? {});
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is asked for what it carries, and not called
+  const handlerParts = handlerPartsOf([options.handle, ...handlers]);
   return Object.freeze({
     ...{ ...rest, onFailure, deadLetters, log, batch, handle, handlerParts, onReplayStart },
     prune: prune && Object.freeze(prune),

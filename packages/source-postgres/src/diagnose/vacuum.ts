@@ -13,7 +13,7 @@ export const VACUUM_CHECKS: readonly Check<PostgresFacts>[] = [
   {
     check: 'postgres-outbox-vacuum',
     why: 'What is deleted stays in the table, and every index, until it is vacuumed: a queue-like table gets slow and large without it.',
-    judge: ({ vacuum }) => {
+    judge: ({ vacuum }: PostgresFacts): Verdict | null => {
       const state = answerOf(vacuum);
       return state === null ? null : vacuumVerdict(state);
     },
