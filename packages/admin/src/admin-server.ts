@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Finding, Logger } from '@strandline/core';
 import type { Pipeline } from '@strandline/pipeline';
 import { isLoopback, urlOf, type Address } from './address.js';
-import { createApi } from './api/api.js';
+import { createApi, nowhere } from './api/api.js';
 import type { ApiParts } from './api/parts.js';
 import { pipelineView } from './api/pipelines.js';
 import { AuditLog } from './audit/audit-log.js';
@@ -93,6 +93,7 @@ export class AdminServer implements AsyncDisposable {
 
   #app({ token, readOnly = false, metrics }: AdminOptions, parts: ApiParts): Hono {
     const app = new Hono();
+    app.notFound((context) => context.json(nowhere(), 404));
     app.route('/', healthRoutes(parts.health));
     // Like health they hold neither keys nor payloads: who scrapes needs no token.
     if (metrics !== undefined) {

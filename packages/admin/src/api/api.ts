@@ -1,13 +1,12 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { AdminError } from '../errors.js';
-import { adminError } from '../errors.js';
+import { adminError, type AdminError } from '../errors.js';
 import { addAudit } from './audit.js';
 import { addBookmarks } from './bookmarks.js';
 import { addKeys } from './keys.js';
 import { addLetters } from './letters.js';
 import type { Api, ApiParts } from './parts.js';
 import { addPipelines } from './pipelines.js';
-import { isUnexpected, problemOf } from './problem.js';
+import { isUnexpected, problemOf, type Problem } from './problem.js';
 import { addReplays } from './replays.js';
 
 /** Of the API: it grows with what breaks those who use it. */
@@ -25,14 +24,6 @@ export function createApi(parts: ApiParts, readOnly: boolean): Api {
     if (isUnexpected(problem)) parts.log.error({ err: error }, 'a request has failed');
     return context.json(problem, status);
   });
-  api.notFound((context) =>
-    context.json(
-      problemOf(
-        adminError('ADMIN_NOT_FOUND', 'There is nothing at this address.', 'See /api/v1/openapi.json.'),
-      ).problem,
-      404,
-    ),
-  );
   addPipelines(api, parts, readOnly);
   addKeys(api, parts);
   addLetters(api, parts);
@@ -49,6 +40,16 @@ export function createApi(parts: ApiParts, readOnly: boolean): Api {
     servers: [{ url: '/api/v1' }],
   });
   return api;
+}
+
+/** What is answered where no route is. */
+export function nowhere(): Problem {
+  const nothing = adminError(
+    'ADMIN_NOT_FOUND',
+    'There is nothing at this address.',
+    'See /api/v1/openapi.json.',
+  );
+  return problemOf(nothing).problem;
 }
 
 /** What of a request is wrong: the field and the rule, not what was sent. */

@@ -1,4 +1,4 @@
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Finding, Logger } from '@strandline/core';
 import type { Pipeline } from '@strandline/pipeline';
 import type { Context } from 'hono';
@@ -75,7 +75,7 @@ export interface Change<T> {
   readonly pipeline: string;
   readonly by: string | undefined;
   readonly about: Readonly<Record<string, unknown>>;
-  run(by: string): Promise<T>;
+  readonly run: (by: string) => Promise<T>;
 }
 
 /** Changes something, and writes down who did it and how it ended. */

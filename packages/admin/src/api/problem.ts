@@ -25,7 +25,7 @@ const WRONG = new Set([
 ]);
 /** How things stand speaks against it. */
 const CONFLICT =
-  /^(?:PIPELINE_(?:KEY_STATE|KEY_BUSY|NOT_OWNER|NO_LETTERS|LETTERS_FULL|CONTROLS_MOVED|OFFSET_MOVED|RUNNING|STATE)|REPLAY_(?:UNFINISHED|NAME|TAKEN|HOOK))$/;
+  /^(?:[A-Z]+_(?:HISTORY_GONE|PURGED)|PIPELINE_(?:KEY_STATE|KEY_BUSY|NOT_OWNER|NO_LETTERS|LETTERS_FULL|CONTROLS_MOVED|OFFSET_MOVED|RUNNING|STATE)|REPLAY_(?:UNFINISHED|NAME|TAKEN|HOOK))$/;
 
 /**
  * An error as it is answered. Told by its shape, since a config may bring its own copy of the packages; of anybody else's
