@@ -37,8 +37,13 @@ describe('the container image', () => {
     expect(last.find((line) => line.startsWith('ENTRYPOINT'))).toMatch(/^ENTRYPOINT \["node", /);
   });
 
-  test('has a health check that asks where the process listens', () => {
-    expect(last.join('\n')).toMatch(/HEALTHCHECK [^]*"health"\]/);
+  test('is built without the secrets that lie about', () => {
+    const left = read('container/Dockerfile.dockerignore').split('\n');
+    expect(left).toEqual(expect.arrayContaining(['**/.env*', '**/*.env']));
+  });
+
+  test('has a health check that asks where the process listens, and restarts nothing that answers', () => {
+    expect(last.join('\n')).toMatch(/HEALTHCHECK [^]*"health", "--probe", "livez"\]/);
     expect(last.join('\n')).toContain('STRANDLINE_ADMIN=0.0.0.0:9464');
     expect(last).toContain('EXPOSE 9464');
   });

@@ -43,6 +43,7 @@ export class AdminServer implements AsyncDisposable {
   /** Beyond this machine nothing but health is told to who can't prove who they are. */
   readonly hasApi: boolean;
   readonly #address: Address;
+  readonly #log: Logger;
   readonly #watch: HealthWatch;
   readonly #live: LiveStream;
   readonly #server: Server;
@@ -50,6 +51,7 @@ export class AdminServer implements AsyncDisposable {
   constructor(options: AdminOptions) {
     const { pipelines, address, log, stalledAfter = STALLED_AFTER, examine = null } = options;
     this.#address = address;
+    this.#log = log;
     this.hasApi = isLoopback(address) || options.token !== undefined;
     this.#watch = new HealthWatch(pipelines, stalledAfter);
     const health = (): ReturnType<HealthWatch['health']> => this.#watch.health();
@@ -70,6 +72,10 @@ export class AdminServer implements AsyncDisposable {
     } catch (cause) {
       throw cannotListen(this.#address, cause);
     }
+    // Such as EMFILE for one caller. Unheard, it would end the process, and with it the pipelines.
+    this.#server.on('error', (error) => {
+      this.#log.error({ err: error }, 'the admin server failed, and goes on');
+    });
     this.#watch.start();
     // Nobody waits for it: the process ends with its pipelines.
     this.#server.unref();

@@ -1,4 +1,5 @@
 import type { Pipeline, PipelineStatus } from '@strandline/pipeline';
+import { Server } from 'node:net';
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AdminServer, parseAddress } from '../src/index.js';
@@ -80,4 +81,16 @@ test('beyond this machine nothing but health is told without a token, and all wi
   const answer = await fetch(`${closed}/api/v1/audit`, { headers });
   expect([answer.status, await answer.json()]).toEqual([200, { entries: [] }]);
   expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test('an error while it listens is logged, and ends nothing', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  const error = vi.spyOn(log, 'error');
+  const url = await serving(() => looked());
+  const [server] = listen.mock.contexts;
+  if (!(server instanceof Server)) throw new Error('nothing listens');
+  const failure = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
+  server.emit('error', failure);
+  expect(error).toHaveBeenCalledWith({ err: failure }, expect.any(String));
+  expect(await ask(`${url}/livez`)).toEqual([200, { status: 'ok' }]);
 });

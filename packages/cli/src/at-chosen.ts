@@ -3,7 +3,7 @@ import { exitCodes } from './exit-codes.js';
 import type { PipelineOptions } from './options.js';
 import { describeError } from './print-error.js';
 import { readConfig, type ReadConfig, type Report } from './read-config.js';
-import type { Streams } from './streams.js';
+import { isBrokenPipe, type Streams } from './streams.js';
 
 /** What of a config a command works with. */
 export interface Chosen<T> {
@@ -42,7 +42,6 @@ export async function atChosen<T>(
   try {
     return await command(part);
   } catch (error) {
-    // The reader has gone: `head` has seen what it wanted to see.
     if (isBrokenPipe(error)) return exitCodes.stopped;
     report(error, `pipeline ${pipelines.map(({ name }) => name).join(', ')}`);
     return exitCodes.fault;
@@ -50,8 +49,4 @@ export async function atChosen<T>(
     // What was asked for is done or has failed by now: a connection that does not close well changes nothing.
     await Promise.all(pipelines.map((pipeline) => pipeline.stop().catch(() => undefined)));
   }
-}
-
-function isBrokenPipe(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'EPIPE';
 }

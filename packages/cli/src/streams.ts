@@ -20,6 +20,20 @@ export interface Output {
   on?(event: 'error', listener: (error: Error) => void): unknown;
 }
 
+/** The reader has gone: `head` has seen what it wanted to see. */
+export function isBrokenPipe(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'EPIPE';
+}
+
+/** As `written`, for a command that does more than to tell: a reader that has gone does not end it. */
+export async function tell(output: Output, text: string): Promise<void> {
+  try {
+    await written(output, text);
+  } catch (error) {
+    if (!isBrokenPipe(error)) throw error;
+  }
+}
+
 /** Resolves when the text is on its way: the reader sets the pace, and the end of the process cuts nothing off. */
 export function written(output: Output, text: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import ts from 'typescript';
 import { pipelineNameOf, PIPELINE_NAME, serverNameOf, type Choice } from '../src/choice.js';
@@ -181,9 +186,45 @@ describe('an env file', () => {
     expect(withVariables(text, [{ name: 'A', value: '2' }])).toBe(text);
   });
 
+  test('gives a shell and Node every password back', () => {
+    const passwords = Array.from({ length: 95 }, (_, n) => `a${String.fromCharCode(32 + n)}b`);
+    const place = placeOf('postgres://app@db/shop');
+    const variables = passwords.flatMap((password, n) => [
+      { name: `MADE_${String(n)}`, value: urlOf(place, 'reader', password) },
+      { name: `GIVEN_${String(n)}`, value: placeOf('postgres://app@db/shop', password).url },
+    ]);
+    const text = withVariables('', variables);
+    const folder = mkdtempSync(path.join(tmpdir(), 'strandline-env-'));
+    let printed: string;
+    try {
+      writeFileSync(path.join(folder, 'env'), text);
+      printed = execFileSync(
+        'sh',
+        ['-c', 'set -a; . ./env; exec "$0" -p "JSON.stringify(process.env)"', process.execPath],
+        { cwd: folder, encoding: 'utf8' },
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    for (const read of [parseEnv(text), JSON.parse(printed) as NodeJS.Dict<string>]) {
+      for (const name of ['MADE', 'GIVEN'])
+        expect(
+          passwords.map((_, n) => decodeURIComponent(new URL(read[`${name}_${String(n)}`] ?? '').password)),
+        ).toEqual(passwords);
+    }
+  });
+
   test('is left out by git, once', () => {
     expect(withIgnored('node_modules', '.env')).toBe('node_modules\n.env\n');
     expect(withIgnored('/.env\n', '.env')).toBeNull();
+    expect(withIgnored('.env*\n', '.env')).toBeNull();
+  });
+
+  test.each(['!.env', '!/.env', '!.env*', '!**/.e?v'])('is left out anew after %s', (line) => {
+    const text = withIgnored(`.env\n${line}\n`, '.env');
+    expect(text).toBe(`.env\n${line}\n.env\n`);
+    expect(withIgnored(text ?? '', '.env')).toBeNull();
+    expect(withIgnored(`${line}\n.env\n`, '.env')).toBeNull();
   });
 
   test('holds a new password without quotes', () => {

@@ -52,13 +52,22 @@ export function refusingPrivateAddresses(connect: buildConnector.connector): bui
         callback(error, null);
         return;
       }
-      const address = socket.remoteAddress ?? '';
-      if (isPrivateAddress(address)) {
-        socket.on('error', () => undefined).destroy();
-        callback(new PrivateAddressError(address), null);
-      } else callback(null, socket);
+      const refusal = refusalOf(socket.remoteAddress);
+      if (refusal === null) {
+        callback(null, socket);
+        return;
+      }
+      socket.on('error', () => undefined).destroy();
+      callback(refusal, null);
     });
   };
+}
+
+/** A connection that the other side has just reset has no address any more. That says nothing of the next one. */
+function refusalOf(address: string | undefined): Error | null {
+  if (address === undefined)
+    return Object.assign(new Error('The connection broke at once.'), { code: 'ENOTCONN' });
+  return isPrivateAddress(address) ? new PrivateAddressError(address) : null;
 }
 
 /** What TLS is told, of the validated options. */

@@ -1,12 +1,12 @@
 import { PermanentError, StrandlineError, type ErrorDetails } from '@strandline/core';
 
 /**
- * The closed set of codes of this package. None of the messages has the payload, a header, a secret, a URL's query or
+ * The closed set of codes of this package. None of the messages has the payload, a header, a secret, a URL's path or query, or
  * anything of what the receiver answered but its status: a receiver may send back what it was sent.
  *
  * - `WEBHOOK_CONFIG`: wrong options.
  * - `WEBHOOK_URL`: the rule for the URL has given none that can be used.
- * - `WEBHOOK_PAYLOAD`: the payload should be JSON and isn't, or the key does not fit into a header.
+ * - `WEBHOOK_PAYLOAD`: the payload should be JSON and isn't, or what names the event does not fit into headers.
  * - `WEBHOOK_STATUS`: the receiver answered, and did not take it.
  * - `WEBHOOK_REDIRECT`: the receiver wants the event to go somewhere else.
  * - `WEBHOOK_TIMEOUT`: no connection, or no answer, in time.

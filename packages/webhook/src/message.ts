@@ -16,8 +16,10 @@ export interface Message {
 }
 
 const JSON_TYPE = 'application/json';
-/** Servers take 8 KiB of headers and more; what the key leaves is for the rest. */
-const LONGEST_KEY = 4_096;
+/** Characters of headers that name an event, together. Servers take 8 KiB of headers and more; what these leave is for the rest. */
+const MOST_OF_NAMES = 4_096;
+/** Characters. The position of a MySQL whose history has many servers is a set of all of theirs. */
+const LONGEST_POSITION = 1_024;
 
 /** One event. */
 export function messageOf(
@@ -31,7 +33,12 @@ export function messageOf(
   const id = messageId([idempotencyKey]);
   if (options.body === 'payload') {
     const { type, body } = payloadOf(event);
-    return { url, id, headers: { 'content-type': type, ...headers, ...metadataOf(event) }, body };
+    return {
+      url,
+      id,
+      headers: { 'content-type': type, ...headers, ...metadataOf(event, idempotencyKey) },
+      body,
+    };
   }
   const body = Buffer.from(envelopeOf(event, idempotencyKey));
   return { url, id, headers: { 'content-type': JSON_TYPE, ...headers }, body };
@@ -73,20 +80,28 @@ function payloadOf({ payloadText, payloadFormat, payload }: OutboxEvent): { type
   return { type, body: Buffer.from(payloadText ?? (payloadFormat === 'json' ? 'null' : '')) };
 }
 
-function metadataOf({ id, key, type, position, transaction }: OutboxEvent): Record<string, string> {
-  const encoded = headerText(key);
-  if (encoded.length > LONGEST_KEY) {
+/** Those of them that are made of values without a limit of their own are bounded: a receiver would refuse them for good. */
+function metadataOf(
+  { id, key, type, position, transaction }: OutboxEvent,
+  idempotencyKey: string,
+): Record<string, string> {
+  const names = {
+    'strandline-key': headerText(key),
+    ...(type === null ? {} : { 'strandline-type': headerText(type) }),
+    'strandline-id': headerText(id),
+  };
+  const size = [idempotencyKey, ...Object.values(names)].reduce((sum, { length }) => sum + length, 0);
+  if (size > MOST_OF_NAMES) {
     throw new WebhookRefusedError(
       'WEBHOOK_PAYLOAD',
-      `The key of the event ${JSON.stringify(id)} takes ${String(encoded.length)} characters of a header, and may take ${String(LONGEST_KEY)}.`,
-      "Use body: 'envelope', which has the key in the body.",
+      `Key, type and id of an event, and its idempotency key, take ${String(size)} characters of its headers, and may take ${String(MOST_OF_NAMES)}.`,
+      "Use body: 'envelope', which has them in the body.",
     );
   }
+  const at = headerText(position);
   return {
-    'strandline-key': encoded,
-    ...(type === null ? {} : { 'strandline-type': headerText(type) }),
-    'strandline-position': headerText(position),
-    'strandline-id': headerText(id),
+    ...names,
+    ...(at.length > LONGEST_POSITION ? {} : { 'strandline-position': at }),
     'strandline-timestamp': transaction.commitTime,
   };
 }

@@ -13,38 +13,56 @@ export interface PoolOptions {
   readonly tls: TlsSettings;
 }
 
+interface Kept {
+  readonly pool: Undici.Pool;
+  /** Requests of ours, waiting ones among them. */
+  users: number;
+}
+
 /** Connections that are kept, by origin; the origins that were not used for longest go first. */
 export class Pools {
   readonly #options: PoolOptions;
   /** Least recently used first. */
-  readonly #pools = new Map<string, Undici.Pool>();
+  readonly #kept = new Map<string, Kept>();
   #undici: Promise<typeof Undici> | null = null;
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  /** To be used at once: it may be let go of when another origin is asked for. */
-  async of(origin: string): Promise<Undici.Pool> {
+  /** Resolves or rejects as the work does, which begins in the turn in which it gets the pool. */
+  async use<T>(origin: string, work: (pool: Undici.Pool) => Promise<T>): Promise<T> {
     this.#undici ??= import('undici');
     const undici = await this.#undici;
-    const pool = this.#pools.get(origin) ?? this.#open(undici, origin);
-    this.#pools.delete(origin);
-    this.#pools.set(origin, pool);
-    for (const [oldest, unused] of this.#pools) {
-      if (this.#pools.size <= MOST_ORIGINS) break;
-      this.#pools.delete(oldest);
-      // Its requests that are under way end in peace. That it has closed concerns nobody.
-      unused.close().catch(() => undefined);
+    const kept = this.#kept.get(origin) ?? { pool: this.#open(undici, origin), users: 0 };
+    this.#kept.delete(origin);
+    this.#kept.set(origin, kept);
+    kept.users += 1;
+    this.#closeOldest();
+    try {
+      return await work(kept.pool);
+    } finally {
+      kept.users -= 1;
+      this.#closeOldest();
     }
-    return pool;
   }
 
   /** @param gently lets requests that are under way end. Later requests open connections anew. */
   async close(gently: boolean): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
-    await Promise.allSettled(pools.map((pool) => (gently ? pool.close() : pool.destroy())));
+    const all = [...this.#kept.values()];
+    this.#kept.clear();
+    await Promise.allSettled(all.map(({ pool }) => (gently ? pool.close() : pool.destroy())));
+  }
+
+  /** What is in use is not closed, so there are as many as are in use at once, if that is more than are kept. */
+  #closeOldest(): void {
+    for (const [origin, { pool, users }] of this.#kept) {
+      if (this.#kept.size <= MOST_ORIGINS) return;
+      if (users > 0) continue;
+      this.#kept.delete(origin);
+      // That it has closed concerns nobody.
+      pool.close().catch(() => undefined);
+    }
   }
 
   #open({ Pool, buildConnector }: typeof Undici, origin: string): Undici.Pool {

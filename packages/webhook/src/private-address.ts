@@ -3,13 +3,15 @@ import { BlockList, isIP } from 'node:net';
 /**
  * What of the IPv4 addresses is not the public internet's, by IANA's registry of special-purpose addresses: of this
  * host, private, shared by a provider's customers, loopback, link-local (with the metadata services of clouds at
- * 169.254.169.254), of protocols, documentation and benchmarks, multicast, reserved.
+ * 169.254.169.254), of protocols, documentation and benchmarks, multicast, reserved. And one that the registry does not have:
+ * Azure's services for a machine, its agent's among them, answer at an address that looks public.
  */
 const SPECIAL_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],

@@ -45,9 +45,10 @@ export class Sender {
     const { signal } = ctx;
     this.#underWay += 1;
     try {
-      const pool = await this.#pools.of(url.origin);
-      const headers = this.#headersOf(message, ctx);
-      return await exchange(pool, { path: url.pathname + url.search, headers, body, timeout, signal });
+      return await this.#pools.use(url.origin, (pool) => {
+        const headers = this.#headersOf(message, ctx);
+        return exchange(pool, { path: url.pathname + url.search, headers, body, timeout, signal });
+      });
     } catch (error) {
       throw signal.aborted ? signal.reason : failureOf(error, url, timeout, details);
     } finally {

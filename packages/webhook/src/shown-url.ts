@@ -1,4 +1,4 @@
-/** What of a URL may be in a message: a query and a user's name may be, or hold, a secret. */
-export function shownUrl({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`;
+/** What of a URL may be in a message: the user's name, the path and the query may be, or hold, a secret. */
+export function shownUrl({ origin }: URL): string {
+  return origin;
 }

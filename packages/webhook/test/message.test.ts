@@ -113,9 +113,23 @@ describe('a bare payload', () => {
     expect(headers).not.toHaveProperty('strandline-type');
   });
 
-  it('is refused when the key is longer than headers may be', () => {
-    expect(() => messageOf(event({ key: '€'.repeat(1_000) }), url, payload, ctx)).toThrow('9000 characters');
-    expect(() => messageOf(event({ key: '€'.repeat(1_000) }), url, envelope, ctx)).not.toThrow();
+  it.each([
+    ['key', { key: '€'.repeat(1_000) }],
+    ['type', { type: '€'.repeat(1_000) }],
+    ['id', { id: '€'.repeat(1_000) }],
+  ])('is refused when the %s is longer than headers may be', (_, long) => {
+    expect(() => messageOf(event(long), url, payload, ctx)).toThrow(/take \d{4,} characters/);
+    expect(() => messageOf(event(long), url, envelope, ctx)).not.toThrow();
+  });
+
+  it('comes without its position when that is a long set of GTIDs', () => {
+    const position = (servers: number): string =>
+      Array.from({ length: servers }, () => '3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5').join();
+    const { headers } = messageOf(event({ position: position(20) }), url, payload, ctx);
+    expect(headers).toHaveProperty('strandline-position');
+    const { headers: without } = messageOf(event({ position: position(30) }), url, payload, ctx);
+    expect(without).not.toHaveProperty('strandline-position');
+    expect(without).toHaveProperty('strandline-key');
   });
 });
 

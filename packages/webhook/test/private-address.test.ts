@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { PrivateAddressError, publicOnly, refusingPrivateAddresses } from '../src/connector.js';
+import { failureOf } from '../src/failures.js';
 import { isPrivateAddress } from '../src/private-address.js';
 
 it.each([
@@ -12,6 +13,7 @@ it.each([
   '100.127.255.255',
   '127.0.0.1',
   '127.9.9.9',
+  '168.63.129.16',
   '169.254.169.254',
   '172.16.0.1',
   '172.31.255.255',
@@ -53,6 +55,8 @@ it.each([
   '93.184.216.34',
   '100.63.255.255',
   '100.128.0.0',
+  '168.63.129.15',
+  '168.63.129.17',
   '172.15.0.1',
   '172.32.0.1',
   '192.169.0.1',
@@ -119,7 +123,10 @@ describe('a look-up', () => {
 describe('a connection', () => {
   const options = (hostname: string): buildConnector.Options => ({ hostname, protocol: 'http:', port: '80' });
 
-  function connect(hostname: string, remoteAddress: string): Promise<{ error: unknown; tried: boolean }> {
+  function connect(
+    hostname: string,
+    remoteAddress: string | undefined,
+  ): Promise<{ error: unknown; tried: boolean }> {
     let tried = false;
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const guarded = refusingPrivateAddresses((_, callback) => {
@@ -144,5 +151,12 @@ describe('a connection', () => {
   it('is given up when it has come to a private address all the same', async () => {
     expect((await connect('hooks.example.com', '10.0.0.1')).error).toBeInstanceOf(PrivateAddressError);
     expect((await connect('hooks.example.com', '1.1.1.1')).error).toBeNull();
+  });
+
+  it('that has no address any more, since it was reset, is tried again', async () => {
+    const { error } = await connect('hooks.example.com', undefined);
+    expect(failureOf(error, new URL('https://hooks.example.com/'), 1_000, {})).toMatchObject({
+      ...{ name: 'WebhookError', code: 'WEBHOOK_CONNECT', transient: true },
+    });
   });
 });

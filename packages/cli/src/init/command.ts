@@ -27,6 +27,8 @@ export function addInit(program: Command, streams: Streams, ended: (exitCode: nu
     .description('find the outbox of a database, write the config, and tell what the server lacks')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {
+      // Every write is awaited, and fails by itself.
+      streams.stdout.on?.('error', () => undefined);
       try {
         await init(options, streams);
         ended(exitCodes.stopped);

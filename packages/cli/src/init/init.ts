@@ -11,7 +11,7 @@ import {
   type Survey,
 } from '@strandline/setup';
 import { inkFor } from '../ink.js';
-import { written, type Streams } from '../streams.js';
+import { tell, type Streams } from '../streams.js';
 import { json } from '../text.js';
 import { askPlace } from './ask-place.js';
 import type { Asker } from './asker.js';
@@ -39,7 +39,7 @@ export async function init(
   const steps = await stepsFor(database, decision);
   const ink = inkFor(streams.stdout);
   const say = (text: string): Promise<void> =>
-    options.json === true ? Promise.resolve() : written(streams.stdout, text);
+    options.json === true ? Promise.resolve() : tell(streams.stdout, text);
 
   const planned = reportOf({ options, place, survey, decision, steps: steps.map(undone) });
   await say(foundText(planned, ink));
@@ -59,7 +59,7 @@ export async function init(
   const ended = async (hasFailed: boolean): Promise<void> => {
     const reported = steps.map((step) => ({ ...step, done: done.has(step) }));
     const report = finished({ planned, files, variables, options, steps: reported });
-    if (options.json === true) await written(streams.stdout, json(report));
+    if (options.json === true) await tell(streams.stdout, json(report));
     const told = runs ? reported.filter(({ by, done }) => by !== null || done) : reported;
     if (runs || runnable.length === 0) await say(stepsText(told, ink));
     await say(filesText(report, ink) + passwordText(report, variables.password !== null));

@@ -1,4 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withIgnored, withVariables, type Variable } from '@strandline/setup';
 import { cliError } from '../errors.js';
@@ -15,7 +16,10 @@ export function writeConfig(file: string, text: string, force: boolean): Written
   return before === '' ? 'written' : 'overwritten';
 }
 
-/** Adds to the env file what it lacks, for its owner's eyes alone, and has git leave it out. Throws `CLI_INIT_FILE`. */
+/**
+ * Adds to the env file what it lacks, for its owner's eyes alone, and has git leave it out; where there is no repository,
+ * too, since the one that is made there later would take the file. Throws `CLI_INIT_FILE`.
+ */
 export function writeEnvFile(file: string, variables: readonly Variable[]): Written {
   const before = textOf(file);
   const text = withVariables(before, variables);
@@ -25,14 +29,34 @@ export function writeEnvFile(file: string, variables: readonly Variable[]): Writ
   // First, so that there is no moment in which git would take it.
   if (ignored !== null) write(ignore, ignored, 0o666);
   if (text === before) return 'same';
-  write(file, text, 0o600);
-  chmodSync(file, 0o600);
+  replace(file, text);
   return 'written';
 }
 
-function write(file: string, text: string, mode: number): void {
+/** As a whole, so that a crash leaves the old text or the new one; and there is no moment in which others could read it. */
+function replace(file: string, text: string): void {
+  // A link stays one: what it leads to is replaced.
+  const target = existsSync(file) ? realpathSync(file) : file;
+  const next = `${target}.${randomUUID()}.tmp`;
   try {
-    writeFileSync(file, text, { mode });
+    write(next, text, 0o600, file);
+    trying(file, () => {
+      renameSync(next, target);
+    });
+  } finally {
+    rmSync(next, { force: true });
+  }
+}
+
+function write(file: string, text: string, mode: number, shown = file): void {
+  trying(shown, () => {
+    writeFileSync(file, text, { mode, flush: true });
+  });
+}
+
+function trying(file: string, work: () => void): void {
+  try {
+    work();
   } catch (cause) {
     throw cliError(
       'CLI_INIT_FILE',

@@ -1,21 +1,34 @@
 import type { Dialect } from '../dialect.js';
-import type { Executor } from '../executor.js';
+import type { Executor, Param } from '../executor.js';
 
 type MysqlDialect = Exclude<Dialect, 'postgres'>;
 
 /** The slice of a connection of `mysql2/promise` that is needed. */
 export interface Mysql2Connection {
-  query(sql: string, params: unknown[]): Promise<unknown>;
+  query(sql: string): Promise<unknown>;
+  execute(sql: string, params: Param[]): Promise<unknown>;
 }
 
 /** The slice of a connection of `mysql2` that is needed. */
 export interface Mysql2CallbackConnection {
-  query(sql: string, params: unknown[], done: (error: Error | null, result: unknown) => void): unknown;
+  query(sql: string, done: Done): unknown;
+  execute(sql: string, params: Param[], done: Done): unknown;
 }
 
-/** @param connection the one on which the transaction was begun, not the pool. */
+type Done = (error: Error | null, result: unknown) => void;
+
+/**
+ * By `execute`, which sends the values beside the statement. `query` would write them into it with backslashes, and with the
+ * SQL mode NO_BACKSLASH_ESCAPES a quote in a value would end it. What has no values, such as DDL, needs no preparing.
+ *
+ * @param connection the one on which the transaction was begun, not the pool.
+ */
 export function mysql2Executor(connection: Mysql2Connection, dialect: MysqlDialect = 'mysql'): Executor {
-  return { dialect, run: (sql, params) => connection.query(sql, [...params]) };
+  return {
+    dialect,
+    run: (sql, params) =>
+      params.length === 0 ? connection.query(sql) : connection.execute(sql, [...params]),
+  };
 }
 
 /** The same for a connection of `mysql2` with callbacks. */
@@ -27,10 +40,12 @@ export function mysql2CallbackExecutor(
     dialect,
     run: (sql, params) =>
       new Promise((resolve, reject) => {
-        connection.query(sql, [...params], (error, result) => {
+        const done: Done = (error, result) => {
           if (error === null) resolve(result);
           else reject(error);
-        });
+        };
+        if (params.length === 0) connection.query(sql, done);
+        else connection.execute(sql, [...params], done);
       }),
   };
 }

@@ -42,6 +42,7 @@ export class MysqlDatabase implements Database {
 
   run(steps: readonly Step[], password: string | null, done: (step: Step) => void): Promise<void> {
     return changing(this.#place, (session) =>
+      // As it is: MySQL rewrites the statement for its logs, so that the password is not in them.
       runSteps(steps, password, { run: (sql) => session.rows(sql), literal }, done),
     );
   }

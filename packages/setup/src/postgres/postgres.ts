@@ -6,6 +6,7 @@ import { runSteps } from '../run-steps.js';
 import type { Step } from '../steps.js';
 import { readNeeds } from './needs.js';
 import { plan } from './plan.js';
+import { scramVerifier } from './scram.js';
 import { serverFacts } from './server-facts.js';
 import { changing, literal, looking } from './session.js';
 import { readTables } from './tables.js';
@@ -50,7 +51,12 @@ export class PostgresDatabase implements Database {
 
   run(steps: readonly Step[], password: string | null, done: (step: Step) => void): Promise<void> {
     return changing(this.#place, (session) =>
-      runSteps(steps, password, { run: (sql) => session.rows(sql), literal }, done),
+      runSteps(
+        steps,
+        password,
+        { run: (sql) => session.rows(sql), literal: (text) => literal(scramVerifier(text)) },
+        done,
+      ),
     );
   }
 }
