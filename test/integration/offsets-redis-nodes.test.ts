@@ -126,6 +126,35 @@ describe('a cluster', () => {
     expect(await store.load('shop{}')).toEqual(at(claimed, revision));
   });
 
+  it('lists what lies on a shard that was added since', async () => {
+    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    // What is new in a cluster takes writes after so many milliseconds.
+    args.push('--cluster-node-timeout', '3000');
+    const [one, two] = await Promise.all([1, 2].map(() => startRedis({ exclusive: true, args })));
+    await using first = one ?? expect.fail();
+    await using added = two ?? expect.fail();
+    const { password } = new URL(first.url);
+    await setPassword(added, password);
+    await using admin = client(first.url);
+    await using other = client(Object.assign(new URL(added.url), { password }).href);
+    await admin.redis.cluster('ADDSLOTSRANGE', 0, 16_383);
+    await using store = openCluster(first, password, added);
+    await eventually('the cluster is up', () => store.claim('shop', seed));
+    expect(await pipelinesIn(store)).toEqual(['shop']);
+
+    await other.redis.cluster('MEET', first.host, first.port);
+    const id = await other.redis.cluster('MYID');
+    await waitUntil('they have met', async () => String(await admin.redis.cluster('NODES')).includes(id));
+    // A slot in which nothing lies yet: nothing that the store asks for has moved.
+    const [key = ''] = await admin.redis.keys('*');
+    const slot = await admin.redis.cluster('KEYSLOT', key.replace('shop', 'mails'));
+    await other.redis.cluster('SETSLOT', slot, 'NODE', id);
+    await admin.redis.cluster('SETSLOT', slot, 'NODE', id);
+    await using elsewhere = openCluster(added, password, first);
+    await eventually('the shard takes offsets', () => elsewhere.claim('mails', seed));
+    expect(await pipelinesIn(store)).toEqual(['mails', 'shop']);
+  });
+
   it('that refuses the password or is away says so, without the password', async () => {
     await using server = await startRedis({ exclusive: true, args: ['--cluster-enabled', 'yes'] });
     await using stranger = openCluster(server, 'n0t-this');
@@ -160,11 +189,16 @@ function startSentinel(primary: RedisServer, password: string): Promise<RedisSer
   return startRedis({ exclusive: true, args });
 }
 
-function openCluster(server: RedisServer, password: string): OffsetStore & AsyncDisposable {
+function openCluster(
+  server: RedisServer,
+  password: string,
+  ...others: readonly RedisServer[]
+): OffsetStore & AsyncDisposable {
   const node = { host: server.host, port: server.port };
+  // The server may know itself by another port than the one by which it is reached.
+  const options = others.length === 0 ? { natMap: () => node } : {};
   return redisOffsets({
-    // The server may know itself by another port than the one by which it is reached.
-    cluster: { nodes: [node], options: { natMap: () => node } },
+    cluster: { nodes: [node], options },
     connection: { password },
     connectTimeout: 2_000,
     commandTimeout: 500,
@@ -181,6 +215,10 @@ function client(url: string): { redis: Redis } & AsyncDisposable {
       return Promise.resolve();
     },
   };
+}
+
+async function pipelinesIn(store: OffsetStore): Promise<string[]> {
+  return (await store.list()).map(({ pipeline }) => pipeline).toSorted();
 }
 
 async function setPassword(server: RedisServer, password: string): Promise<void> {

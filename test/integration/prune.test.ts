@@ -336,6 +336,41 @@ describe('settled rows are deleted, and no others', () => {
     expect((await oldIn(db, { keep: 0 })).length).toBe(3);
   });
 
+  test('an index that does not have rows in order is none', async () => {
+    await using db = await testDatabase();
+    await db.pool
+      .query(`CREATE TABLE outbox (id bigint PRIMARY KEY, key text, payload text, created_at timestamptz);
+      CREATE INDEX ON outbox USING brin (created_at);
+      INSERT INTO outbox SELECT id, 'k', '{}', now() - interval '1 day' FROM generate_series(1, 3) id`);
+    await using pruner = await prunerOf(db, { keep: 1_000 });
+    // In the order of its key, it goes on behind the last one.
+    expect(await pruner.look(null, 2)).toEqual({ old: [['1'], ['2']], looked: 2, last: ['2'] });
+  });
+
+  test('a partition by ids that have the time in them is old, and who reads it reads the outbox', async () => {
+    await using db = await testDatabase();
+    await db.pool
+      .query(`CREATE TABLE outbox (id uuid PRIMARY KEY, key text, payload text) PARTITION BY RANGE (id);
+      CREATE TABLE old PARTITION OF outbox FOR VALUES FROM (MINVALUE) TO ('01900000-0000-0000-0000-000000000000');
+      CREATE TABLE today PARTITION OF outbox FOR VALUES FROM ('01900000-0000-0000-0000-000000000000') TO (MAXVALUE)`);
+    const { rows } = await db.pool.query<Record<string, string>>(
+      `SELECT 'postgres' AS source, system_identifier::text AS system, current_database() AS database,
+              'public.old' AS table, 'old'::regclass::oid::text AS "tableOid" FROM pg_control_system()`,
+    );
+    const identity = rows[0] ?? {};
+    const options = { keep: 1_000, createdAt: { id: 'uuidv7' } } as const;
+    const old = { name: '"public"."old"', setAside: false };
+    {
+      await using pruner = await prunerOf(db, options);
+      expect(pruner.relationOf(identity)).toBe('reads');
+      expect(pruner.relationOf({ ...identity, table: 'public.x', tableOid: '1' })).toBe('other');
+      expect(await pruner.partitions()).toEqual([old]);
+      expect(await pruner.setAside(old)).toBe('done');
+    }
+    await using pruner = await prunerOf(db, options);
+    expect(pruner.relationOf(identity)).toBe('reads');
+  });
+
   test('without the right to delete it says which one is missing', async () => {
     await using db = await testDatabase();
     await db.pool.query(`CREATE TABLE outbox (id bigint PRIMARY KEY, key text, payload text);

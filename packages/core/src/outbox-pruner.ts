@@ -83,8 +83,16 @@ export interface OutboxPruner extends AsyncDisposable {
   look(after: RowKey | null, limit: number): Promise<RowsLook>;
   /** Everything that was visible to this session before the call had committed before this position. */
   end(): Promise<Position>;
-  /** Who has not settled everything up to there, or could not be proven to have: of these pipelines, and of other readers. */
-  heldBack(end: Position, pipelines: readonly RegisteredPipeline[]): Promise<readonly HeldBack[]>;
+  /**
+   * Who has not settled everything up to there, or could not be proven to have: of these pipelines, and of other readers.
+   *
+   * @param named pipelines that are to have settled it here: an offset from elsewhere does not excuse them
+   */
+  heldBack(
+    end: Position,
+    pipelines: readonly RegisteredPipeline[],
+    named: readonly string[],
+  ): Promise<readonly HeldBack[]>;
   /** Deletes rows in one short transaction; `locked`, and none, when one of them is in use. */
   remove(keys: readonly RowKey[]): Promise<number | 'locked'>;
   /** Parts of the table whose rows are all old enough, the oldest first. */

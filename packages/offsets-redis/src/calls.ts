@@ -1,4 +1,4 @@
-import type { RedisClient, RedisNode } from './client.js';
+import type { RedisClient } from './client.js';
 import { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
@@ -9,6 +9,7 @@ import type { ValidOptions } from './options.js';
 import { answerTimeout } from './patience.js';
 import { unknownFormat, unreadableField, wrongType } from './record.js';
 import { runScript } from './run-script.js';
+import { scanAll } from './scan-all.js';
 import type { Script } from './scripts.js';
 
 export interface Call {
@@ -91,21 +92,25 @@ export class Calls {
     const client = await this.#connection.ready(this.#options.connectTimeout);
     const { keyPrefix } = this.#options;
     const found = new Set<string>();
-    for (const node of nodesOf(client)) {
-      let cursor = '0';
-      let calls = 0;
-      do {
-        if (calls++ === MOST_SCANS) throw this.#tooManyKeys();
-        const [next, keys] = await this.#inTime(client, () =>
-          node.scan(cursor, 'MATCH', patternOf(keyPrefix, kept), 'COUNT', KEYS_A_SCAN),
-        );
-        for (const key of keys) {
-          const pipeline = pipelineOfKey(keyPrefix, key, kept);
-          if (pipeline !== null) found.add(pipeline);
-        }
-        cursor = next;
-      } while (cursor !== '0');
-    }
+    await scanAll({
+      name: this.name,
+      keyspace: () => this.#inTime(client, () => this.#connection.keyspace(client)),
+      scan: async (node) => {
+        let cursor = '0';
+        let calls = 0;
+        do {
+          if (calls++ === MOST_SCANS) throw this.#tooManyKeys();
+          const [next, keys] = await this.#inTime(client, () =>
+            node.scan(cursor, 'MATCH', patternOf(keyPrefix, kept), 'COUNT', KEYS_A_SCAN),
+          );
+          for (const key of keys) {
+            const pipeline = pipelineOfKey(keyPrefix, key, kept);
+            if (pipeline !== null) found.add(pipeline);
+          }
+          cursor = next;
+        } while (cursor !== '0');
+      },
+    });
     return [...found];
   }
 
@@ -152,9 +157,4 @@ export class Calls {
       `Look at the replication, or ask for fewer in replicas.count. ${goesOn}`,
     );
   }
-}
-
-/** Where keys are: of a cluster all primaries, for a key is only on its own. */
-function nodesOf(client: RedisClient): readonly RedisNode[] {
-  return client.nodes?.('master') ?? [client];
 }

@@ -17,8 +17,6 @@ export interface RedisNode {
 
 /** What the store needs of ioredis; a server, sentinels and a cluster all offer it. */
 export interface RedisClient extends RedisNode {
-  /** Of a cluster. */
-  nodes?(role: 'master'): RedisNode[];
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;
@@ -78,6 +76,26 @@ export function createClient(endpoint: Endpoint, options: ValidOptions): RedisCl
 export async function nodesConnected(client: RedisClient, patience: number): Promise<void> {
   if (client instanceof Cluster)
     await Promise.all(client.nodes('master').map((node) => nodeConnected(node, patience)));
+}
+
+/** Where keys are at the moment: the one server, or all primaries of a cluster, for a key is only on its own. */
+export interface Keyspace {
+  readonly nodes: readonly RedisNode[];
+  /** The same while no hash slot has another node. */
+  readonly layout: string;
+}
+
+/** A cluster is asked for its nodes: ioredis hears of a new one only once a key that it uses has moved there. */
+export async function keyspaceOf(client: RedisClient, patience: number): Promise<Keyspace> {
+  if (!(client instanceof Cluster)) return { nodes: [client], layout: '' };
+  await new Promise<void>((resolve, reject) => {
+    client.refreshSlotsCache((error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+  await nodesConnected(client, patience);
+  return { nodes: client.nodes('master'), layout: client.slots.map(([primary]) => primary).join() };
 }
 
 function nodeConnected(node: Redis, patience: number): Promise<void> {

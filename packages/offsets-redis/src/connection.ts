@@ -84,6 +84,12 @@ export class Connection {
     });
   }
 
+  /** All that has keys, as of now. */
+  async keyspace(client: RedisClient): Promise<Client.Keyspace> {
+    const { keyspaceOf } = await (this.#loading ??= import('./client.js'));
+    return keyspaceOf(client, this.#options.commandTimeout);
+  }
+
   /**
    * Gives a client up that did not answer, or whose node is no primary. A connection may be half open, so what
    * comes next must not be sent on it: it would wait behind what is lost. TCP finds out after many minutes.

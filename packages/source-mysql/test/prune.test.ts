@@ -49,6 +49,19 @@ describe('a pipeline has settled', () => {
     ['not on a replica that is behind', mysqlPlace, at(WHOLE, `${A}:9`, `${A}:1-8`, B), 'has to come to'],
     ['what it has to, on a server with nothing in common', mysqlPlace, at(1, `${B}:2`, `${B}:1`, B), null],
     ['not where its place tells nothing', mysqlPlace, at(0, '', '', B), 'has to come to'],
+    [
+      'not on a server that another one of its domain took over from',
+      mariadbPlace,
+      at(WHOLE, '0-9-8', '0-9-7', B),
+      'has to come to',
+    ],
+    [
+      'not ahead of a server of its domain',
+      mariadbPlace,
+      at(WHOLE, '0-9-12', '0-9-11', B),
+      'ahead of the log',
+    ],
+    ['what it has to, in another domain', mariadbPlace, at(WHOLE, '7-1-8', '7-1-7', B), null],
     ['all on MariaDB', mariadbPlace, at(WHOLE, '0-1-10', '0-1-9'), null],
     ['not with a row of the last one on MariaDB', mariadbPlace, at(1, '0-1-10', '0-1-9'), 'has to come to'],
     ['in files: at the end', filesPlace, `${A};binlog.000002:100;0;;;`, null],
@@ -65,9 +78,17 @@ describe('a pipeline has settled', () => {
       { identity: { ...identity, server }, watermark },
       here,
       now ?? place(''),
+      false,
     );
     if (expected === null) expect(why).toBeNull();
     else expect(why).toContain(expected);
+  });
+
+  it('elsewhere: then it has not here, where it is named', () => {
+    const offset = { identity: { ...identity, server: B }, watermark: at(WHOLE, `${B}:2`, `${B}:1`, B) };
+    const now = place(`${A}:1-12`);
+    expect(notSettled(now, offset, mysqlPlace, now, false)).toBeNull();
+    expect(notSettled(now, offset, mysqlPlace, now, true)).toMatch(/another topology.*Start it afresh/);
   });
 
   it('and its file is compared with that of its server', () => {

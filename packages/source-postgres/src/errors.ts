@@ -49,6 +49,8 @@ export type PostgresErrorCode =
   | 'PG_PRUNE_TIME'
   /** Rows have nothing by which one can be told from all others. */
   | 'PG_PRUNE_KEY'
+  /** To find out which rows are old takes longer than a statement may. */
+  | 'PG_PRUNE_SLOW'
   /** There is no table whose rows could be deleted. */
   | 'PG_PRUNE_TABLE'
   /** The user may not delete rows, or not see how far replicas are. */

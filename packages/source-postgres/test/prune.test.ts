@@ -1,17 +1,31 @@
 import type { Offset } from '@strandline/core';
+import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { pipelinesBehind, relationOf, slotsBehind } from '../src/prune/held-back.js';
 import { placeOfEnd } from '../src/prune/log-end.js';
 import { upperBound } from '../src/prune/partitions.js';
+import { ageTest } from '../src/prune/row-time.js';
+import { Rows } from '../src/prune/rows.js';
 
-const here = { system: '7', database: 'shop', table: 'public.outbox', tableOid: '16384' };
-const identity = { source: 'postgres', ...here, slot: 's', timeline: '1' };
+const server = { system: '7', database: 'shop' };
+const identity = {
+  source: 'postgres',
+  ...server,
+  ...{ table: 'public.outbox', tableOid: '16384', slot: 's', timeline: '1' },
+};
+const tables = {
+  names: new Set(['public.outbox', 'public.outbox_old']),
+  oids: new Set(['16384', '16390']),
+};
+const here = { ...server, tables };
 
 describe('whose outbox it is', () => {
   it.each([
     ['its own', identity, 'reads'],
     ['under a former name', { ...identity, table: 'public.events' }, 'reads'],
     ['made anew under the name', { ...identity, tableOid: '2' }, 'reads'],
+    ['a partition of it', { ...identity, table: 'public.outbox_old', tableOid: '16390' }, 'reads'],
+    ['that partition under a former name', { ...identity, table: 'public.o', tableOid: '16390' }, 'reads'],
     ['another table', { ...identity, table: 'public.events', tableOid: '2' }, 'other'],
     ['no table', { ...identity, table: '', tableOid: '' }, 'other'],
     ['of another server', { ...identity, system: '8' }, 'other'],
@@ -55,6 +69,29 @@ describe('a pipeline has settled what lies before 0/100', () => {
     });
     expect(slotsBehind('0/100:0', [{ ...slot, confirmed: null }]).length).toBe(1);
     expect(slotsBehind('0/100:0', [{ ...slot, lost: true }])[0]?.why).toContain('invalidated');
+  });
+});
+
+describe('a look that takes longer than a statement may', () => {
+  const table = {
+    ...{ oid: 1, name: 'public.outbox', sqlName: '"public"."outbox"', partitioned: false },
+    columns: [{ name: 'created_at', typeOid: 1184, typeName: 'timestamp with time zone' }],
+  };
+  const age = ageTest({ createdAt: null, keep: 1 }, table, []);
+  const query = (asked: string | object): Promise<unknown> =>
+    typeof asked === 'string'
+      ? Promise.resolve({ rows: [{ now: '5' }] })
+      : Promise.reject(Object.assign(new Error('canceling statement'), { code: '57014' }));
+  const sql = { query } as unknown as pg.Client;
+  it.each([
+    [false, 'create index concurrently on "public"."outbox" ("created_at");'],
+    [true, 'vacuum "public"."outbox";'],
+  ])('says what helps; with an index: %s', async (byAge, remedy) => {
+    const rows = new Rows({ sql, table, key: [{ name: 'id', type: 'bigint' }], age, byAge }, 1);
+    await expect(rows.look(null, 10)).rejects.toMatchObject({
+      code: 'PG_PRUNE_SLOW',
+      remedy: expect.stringContaining(remedy) as string,
+    });
   });
 });
 

@@ -13,6 +13,7 @@ import { within } from '../within.js';
 import { Candidates } from './candidates.js';
 import { Figures, type PruneFigures } from './figures.js';
 import type { PruneConfig } from './options.js';
+import { PartitionTries } from './partition-tries.js';
 import { Register } from './register.js';
 import { Round } from './round.js';
 import { Settled } from './settled.js';
@@ -40,6 +41,7 @@ export class Pruning {
   readonly #parts: PruningParts;
   readonly #figures = new Figures();
   readonly #candidates: Candidates;
+  readonly #tries = new PartitionTries();
   /** Pipelines that must have settled, whatever the store knows of. */
   readonly #names: readonly string[];
   readonly #register: Register;
@@ -138,6 +140,7 @@ export class Pruning {
       return await new Round({
         ...{ pruner, settled, config, figures, signal, log },
         candidates: this.#candidates,
+        tries: this.#tries,
       }).run();
     } finally {
       const rows = figures.now.rowsDeleted - before;

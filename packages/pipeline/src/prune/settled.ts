@@ -6,6 +6,8 @@ import { missing, type Register } from './register.js';
 /** Milliseconds between looks at the offsets, at first and at most. */
 const SOONEST = 100;
 const LATEST = 5_000;
+/** Milliseconds for which a listing names all pipelines. */
+const LISTED_FOR = 10_000;
 
 export interface SettledParts {
   readonly pruner: OutboxPruner;
@@ -21,6 +23,7 @@ export interface SettledParts {
 /** Finds out whether everybody has settled what committed before some end of the log. */
 export class Settled {
   readonly #parts: SettledParts;
+  #listedAt = -Infinity;
 
   constructor(parts: SettledParts) {
     this.#parts = parts;
@@ -44,15 +47,23 @@ export class Settled {
     return false;
   }
 
-  /** Whether that holds yet: somebody can have set an offset back. */
-  async still(end: Position): Promise<boolean> {
-    return (await this.#heldBack(end, 'known')).length === 0;
+  /**
+   * Whether that holds yet: somebody can have set an offset back, or a new pipeline have begun to read the rows.
+   *
+   * @param afresh asks for new ones however long ago they were last asked for
+   */
+  async still(end: Position, afresh: boolean): Promise<boolean> {
+    const listed = !afresh && performance.now() - this.#listedAt < LISTED_FOR;
+    return (await this.#heldBack(end, listed ? 'known' : 'all')).length === 0;
   }
 
   async #heldBack(end: Position, which: 'known' | 'all'): Promise<readonly HeldBack[]> {
     const { pruner, register, names, figures } = this.#parts;
+    // Of what registers while it is listed nothing is known: the time is that before.
+    const now = performance.now();
     const found = which === 'all' ? await register.all() : await register.known();
-    const heldBack = [...missing(names, found, pruner), ...(await pruner.heldBack(end, found))];
+    if (which === 'all') this.#listedAt = now;
+    const heldBack = [...missing(names, found, pruner), ...(await pruner.heldBack(end, found, names))];
     figures.set({ heldBack });
     return heldBack;
   }

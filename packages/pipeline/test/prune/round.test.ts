@@ -1,8 +1,9 @@
 import type { OffsetStore } from '@strandline/core';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Candidates } from '../../src/prune/candidates.js';
 import { Figures } from '../../src/prune/figures.js';
+import { PartitionTries } from '../../src/prune/partition-tries.js';
 import { pruneSchema } from '../../src/prune/options.js';
 import { Register } from '../../src/prune/register.js';
 import { Round } from '../../src/prune/round.js';
@@ -24,11 +25,12 @@ interface RoundOptions {
   readonly hidden?: string;
   readonly chunk?: number;
   readonly patience?: number;
+  readonly tries?: PartitionTries;
 }
 
 function roundOf(
   outbox: FakeOutbox,
-  { hidden, chunk = 4, patience = Infinity }: RoundOptions = {},
+  { hidden, chunk = 4, patience = Infinity, tries = new PartitionTries() }: RoundOptions = {},
 ): {
   readonly round: Round;
   readonly figures: Figures;
@@ -48,6 +50,7 @@ function roundOf(
     signal,
     log: keptLog().log,
     candidates: new Candidates(),
+    tries,
   });
   return { round, figures, stop };
 }
@@ -129,9 +132,12 @@ describe('a round', () => {
     outbox.watermarks.set('one', 9);
     outbox.locked.add(5);
     const { round, figures } = roundOf(outbox, { chunk: 8 });
-    expect(await round.run()).toBe('done');
+    expect(await round.run()).toBe('heldBack');
     expect(outbox.rows.map(({ id }) => id)).toEqual([5]);
-    expect(figures.now).toMatchObject({ rowsDeleted: 8 });
+    expect(figures.now).toMatchObject({
+      ...{ rowsDeleted: 8, candidates: 1 },
+      heldBack: [{ who: 'another session', why: 'it uses rows that are to go: 1' }],
+    });
     expect(figures.now.pauses.locked).toBeGreaterThan(0);
   });
 
@@ -150,8 +156,70 @@ describe('a round', () => {
       if (asked > 2) outbox.watermarks.set('one', 1);
       return remove(end, outbox.registered().length === pipelines.length ? outbox.registered() : pipelines);
     };
-    expect(await roundOf(outbox, { patience: 0 }).round.run()).toBe('done');
+    expect(await roundOf(outbox, { patience: 0 }).round.run()).toBe('heldBack');
     expect(outbox.removed).toBe(0);
     expect(calls).toBeGreaterThan(0);
+  });
+
+  it('asks after a pause for pipelines that are new, and ends for one that has not settled', async () => {
+    vi.useFakeTimers();
+    try {
+      const outbox = new FakeOutbox();
+      outbox.watermarks.set('one', 3);
+      for (let id = 1; id <= 3; id += 1) outbox.commit(outbox.begin(id));
+      outbox.loads = { active: 1_000, replicas: [] };
+      const { round, figures } = roundOf(outbox, { patience: 0 });
+      const outcome = round.run();
+      await vi.advanceTimersByTimeAsync(1_500);
+      expect(figures.now.paused?.kind).toBe('busy');
+      outbox.watermarks.set('new', 0);
+      outbox.loads = { active: 0, replicas: [] };
+      await vi.advanceTimersByTimeAsync(1_500);
+      expect(await outcome).toBe('heldBack');
+      expect(figures.now.heldBack).toMatchObject([{ who: 'pipeline new' }]);
+      expect(outbox.removed).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('asks for pipelines that are new before a partition goes', async () => {
+    const outbox = new FakeOutbox();
+    outbox.watermarks.set('one', 1);
+    outbox.commit(outbox.begin(1, 'old'));
+    const heldBack = outbox.heldBack.bind(outbox);
+    outbox.heldBack = async (...asked) => {
+      const answer = await heldBack(...asked);
+      // It registers once the proof for what was set aside is made.
+      if (outbox.aside.size > 0 && (asks += 1) === 2) outbox.watermarks.set('new', 0);
+      return answer;
+    };
+    let asks = 0;
+    const { round, figures } = roundOf(outbox, { patience: 0 });
+    expect(await round.run()).toBe('heldBack');
+    expect(figures.now.heldBack).toMatchObject([{ who: 'pipeline new' }]);
+    expect(outbox.dropped).toBe(0);
+  });
+
+  it('leaves partitions alone once one was in use, and then for more and more rounds', async () => {
+    const outbox = new FakeOutbox();
+    outbox.watermarks.set('one', 0);
+    for (let n = 1; n <= 30; n += 1) outbox.begin(n, `old${String(n)}`);
+    let tried = 0;
+    const setAside = outbox.setAside.bind(outbox);
+    outbox.setAside = (partition) => {
+      tried += 1;
+      return setAside(partition);
+    };
+    const tries = new PartitionTries();
+    const triedIn: number[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      tried = 0;
+      const { round, figures } = roundOf(outbox, { tries });
+      expect(await round.run()).toBe(n === 0 || n === 2 || n === 6 ? 'heldBack' : 'done');
+      if (n === 0) expect(figures.now.heldBack).toMatchObject([{ who: 'another session' }]);
+      triedIn.push(tried);
+    }
+    expect(triedIn).toEqual([1, 0, 1, 0, 0, 0, 1, 0]);
   });
 });

@@ -25,23 +25,30 @@ export function relationOf(saved: SourceIdentity, here: OutboxPlace): Relation {
   return server === here.server || here.gtids ? 'reads' : 'other';
 }
 
-/** What stands against taking everything before `end` for settled; null when nothing does. */
+/**
+ * What stands against taking everything before `end` for settled; null when nothing does. A pipeline of another topology
+ * has nothing to settle here, unless it is `named` as one that has.
+ */
 export function notSettled(
   end: LogPlace,
   { identity, watermark }: Pick<Offset, 'identity' | 'watermark'>,
   here: OutboxPlace,
   now: LogPlace,
+  named: boolean,
 ): string | null {
   const position = parseLogPosition(watermark);
   if (position === null) return 'it is reading the rows that were there when it started';
   if (!here.gtids) return notSettledInFiles(end, position, now);
   const settled = settledBy(position);
-  if (identity['server'] !== here.server && isOfOther(settled, now.executed, here.flavour)) return null;
+  if (identity['server'] !== here.server && isOfOther(settled, now.executed, here.flavour))
+    return named ? FOREIGN : null;
   if (!parseExecuted(here.flavour, now.executed).covers(settled)) return AHEAD;
   if (parseExecuted(here.flavour, settled).covers(end.executed)) return null;
   return `it has to come to ${end.at.file}:${String(end.at.offset)}`;
 }
 
+const FOREIGN =
+  'its offset is of another topology: this server has not executed one transaction of its origins. Start it afresh on this server';
 const AHEAD = 'its offset lies ahead of the log: it is of another server, or of one whose log was reset';
 
 /** A row of a transaction says nothing of the rest of it. */
@@ -49,22 +56,23 @@ function settledBy({ executed, gtid, ordinal }: LogPosition): string {
   return ordinal === WHOLE && gtid !== '' ? withGtid(executed, gtid) : executed;
 }
 
-/** Whether two servers have not one transaction of one origin: then they are not of one topology. */
+/**
+ * Whether two servers have not one transaction of one origin: then they are not of one topology.
+ *
+ * MariaDB tells of each domain only its last transaction, and after a failover that is one of another server. So the domain
+ * alone counts there, and servers that have nothing but its number in common are taken for one topology.
+ */
 function isOfOther(settled: string, executed: string, flavour: Flavour): boolean {
   const there = originsOf(settled, flavour);
   const here = originsOf(executed, flavour);
   return there.size > 0 && [...there].every((origin) => !here.has(origin));
 }
 
-/** Server UUIDs; on MariaDB domains with the server's number. */
+/** Server UUIDs; on MariaDB domains. */
 function originsOf(executed: string, flavour: Flavour): ReadonlySet<string> {
   const entries = executed.split(',').filter((entry) => entry !== '');
   return new Set(
-    entries.map((entry) =>
-      flavour === 'mysql'
-        ? (entry.split(':')[0] ?? '').toLowerCase()
-        : entry.split('-').slice(0, 2).join('-'),
-    ),
+    entries.map((entry) => (entry.split(flavour === 'mysql' ? ':' : '-')[0] ?? '').toLowerCase()),
   );
 }
 

@@ -40,7 +40,9 @@ export class Partitions {
 
   async list(cutoff: number): Promise<readonly OldPartition[]> {
     const aside = await this.#setAside();
-    const old = this.#refused ? [] : await this.#old(cutoff);
+    const waiting = new Set(aside.map(({ partition }) => partition));
+    // The one that its twin was exchanged for is empty, and goes with it.
+    const old = this.#refused ? [] : (await this.#old(cutoff)).filter((name) => !waiting.has(name));
     if (aside.length + old.length === 0) return [];
     const prepared = await hasPrepared(this.#sql);
     if (prepared === null) {
@@ -80,16 +82,15 @@ export class Partitions {
     if (aside === undefined) return 'done';
     try {
       await this.#sql.run(`drop table ${name}`);
-      await this.#dropEmpty(aside.partition);
-      return 'done';
+      return await this.#dropEmpty(aside.partition);
     } catch (error) {
       if (LOCKED.has(errnoOf(error))) return 'locked';
       throw error;
     }
   }
 
-  /** Under the lock nobody writes to it between the look and the end. */
-  async #dropEmpty(partition: string): Promise<void> {
+  /** Under the lock nobody writes to it between the look and the end. One that stays is set aside anew another time. */
+  async #dropEmpty(partition: string): Promise<'done' | 'locked'> {
     const table = tableName(this.#table);
     try {
       await this.#sql.run(`lock tables ${table} write`);
@@ -98,12 +99,15 @@ export class Partitions {
       });
       if (rows.length === 0)
         await this.#sql.run(`alter table ${table} drop partition ${quoteName(partition)}`);
+      return 'done';
     } catch (error) {
+      if (LOCKED.has(errnoOf(error))) return 'locked';
       // It is empty, and does no harm. The last one can't be dropped anyhow.
       this.#log.debug(
         { partition, reason: (error as Error).message },
         'an empty partition could not be dropped',
       );
+      return 'done';
     } finally {
       await this.#sql.run('unlock tables');
     }

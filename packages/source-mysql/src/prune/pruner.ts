@@ -124,7 +124,11 @@ class MysqlPruner implements OutboxPruner {
     return placePosition(facts.server, await logEnd(sql, facts));
   }
 
-  async heldBack(end: Position, pipelines: readonly RegisteredPipeline[]): Promise<readonly HeldBack[]> {
+  async heldBack(
+    end: Position,
+    pipelines: readonly RegisteredPipeline[],
+    named: readonly string[],
+  ): Promise<readonly HeldBack[]> {
     const { sql, facts } = this.#parts;
     const wanted = parseLogPosition(end);
     const now = await logEnd(sql, facts);
@@ -135,7 +139,7 @@ class MysqlPruner implements OutboxPruner {
       const why =
         relation === 'unknown'
           ? 'its offset does not say which table it reads'
-          : await this.#notSettled(wanted, offset, now);
+          : await this.#notSettled(wanted, offset, now, named.includes(pipeline));
       if (why !== null) heldBack.push({ who: `pipeline ${pipeline}`, at: offset.watermark, why });
     }
     return heldBack;
@@ -177,8 +181,8 @@ class MysqlPruner implements OutboxPruner {
     return Promise.resolve();
   }
 
-  async #notSettled(end: LogPlace, offset: Offset, now: LogPlace): Promise<string | null> {
-    const why = notSettled(end, offset, this.#place, now);
+  async #notSettled(end: LogPlace, offset: Offset, now: LogPlace, named: boolean): Promise<string | null> {
+    const why = notSettled(end, offset, this.#place, now, named);
     if (why !== null) {
       this.#begun.clear();
       return why;

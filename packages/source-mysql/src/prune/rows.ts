@@ -52,7 +52,7 @@ export class Rows {
       // That they are old is asked again: a row that took the place of a deleted one is not.
       const where = `${this.#among(keys)} and ${this.#old}`;
       const result: unknown = await this.#of.sql.query({
-        sql: `delete from ${this.#table} where ${where.replaceAll('o."', '"')}`,
+        sql: `delete o from ${this.#table} o where ${where}`,
       });
       return (result as { readonly affectedRows: number }).affectedRows;
     } catch (error) {

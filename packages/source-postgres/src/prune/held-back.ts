@@ -9,9 +9,12 @@ import type {
 import { formatLsn, type Lsn } from '../lsn.js';
 import { parsePosition } from '../position.js';
 import type { PostgresIdentity } from '../identity.js';
+import type { Family } from './family.js';
 
 /** The outbox, as offsets name it. */
-export type OutboxIdentity = Pick<PostgresIdentity, 'system' | 'database' | 'table' | 'tableOid'>;
+export interface OutboxIdentity extends Pick<PostgresIdentity, 'system' | 'database'> {
+  readonly tables: Family;
+}
 
 /** A slot that no pipeline of the offset store reads. */
 export interface OtherSlot {
@@ -36,7 +39,7 @@ export function relationOf(saved: SourceIdentity, here: OutboxIdentity): Relatio
   if (database !== undefined && database !== here.database) return 'other';
   if (system === undefined || database === undefined || table === undefined) return 'unknown';
   if (table === '') return 'other';
-  return table === here.table || tableOid === here.tableOid ? 'reads' : 'other';
+  return here.tables.names.has(table) || here.tables.oids.has(tableOid ?? '') ? 'reads' : 'other';
 }
 
 /** Which pipelines are not proven to have settled all that committed before `end`. */

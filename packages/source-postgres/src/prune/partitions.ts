@@ -93,7 +93,6 @@ export class Partitions {
     if (!this.#table.partitioned || column === null) return [];
     const { rows } = await this.#sql.query<NameRow & { bound: string }>(FIND_OLD, [this.#table.oid, column]);
     const type = this.#table.columns.find(({ name }) => name === column)?.typeName ?? '';
-    const time = type === 'bigint' ? String(cutoff) : `to_timestamp(${String(cutoff)} / 1000.0)`;
     const bounded = rows.flatMap((row) => {
       const upper = upperBound(row.bound);
       return upper === null ? [] : [{ ...row, upper }];
@@ -101,7 +100,7 @@ export class Partitions {
     if (bounded.length === 0) return [];
     const ended = await this.#sql.query<{ place: number }>(
       `select place::int from unnest($1::text[]) with ordinality b(upper, place)
-       where upper::${type} <= ${time} order by upper::${type}`,
+       where upper::${type} <= ${this.#age.bound(cutoff)} order by upper::${type}`,
       [bounded.map(({ upper }) => upper)],
     );
     return ended.rows.flatMap(({ place }) => bounded[place - 1] ?? []);
@@ -124,8 +123,13 @@ export class Partitions {
   }
 
   get #mark(): string {
-    return `strandline: a partition of the outbox ${this.#table.name} (${String(this.#table.oid)}) that is dropped once all pipelines have settled it`;
+    return markOf(this.#table);
   }
+}
+
+/** The comment on what was set aside. */
+export function markOf({ name, oid }: Pick<TableFacts, 'name' | 'oid'>): string {
+  return `strandline: a partition of the outbox ${name} (${String(oid)}) that is dropped once all pipelines have settled it`;
 }
 
 interface NameRow {

@@ -18,6 +18,7 @@ import { parseLsn } from '../lsn.js';
 import { findOutboxTable, type TableFacts } from '../outbox-table.js';
 import { inspectServer } from '../server.js';
 import type { SessionRequest } from '../session.js';
+import { findFamily } from './family.js';
 import {
   pipelinesBehind,
   relationOf,
@@ -62,10 +63,11 @@ export async function openPruner(
     const age = ageTest(asked, table, key);
     const byAge = age.column !== null && (await isIndexed(sql, table, age.column));
     if (!asked.dryRun) for (const limit of LIMITS) await sql.query(limit);
-    const identity = { system: systemIdentifier, database, table: table.name, tableOid: String(table.oid) };
+    const tables = await findFamily(sql, table);
     const rows = new Rows({ sql, table, key, age, byAge }, asked.keep);
     return new PostgresPruner(sql, {
-      identity,
+      identity: { system: systemIdentifier, database, tables },
+      table: table.name,
       user,
       rows,
       partitions: new Partitions(sql, table, age, asked.log),
@@ -79,6 +81,7 @@ export async function openPruner(
 
 interface Parts {
   readonly identity: OutboxIdentity;
+  readonly table: string;
   readonly user: string;
   readonly rows: Rows;
   readonly partitions: Partitions;
@@ -96,7 +99,7 @@ class PostgresPruner implements OutboxPruner {
   constructor(sql: pg.Client, parts: Parts) {
     this.#sql = sql;
     this.#parts = parts;
-    this.outbox = `${parts.identity.database}.${parts.identity.table}`;
+    this.outbox = `${parts.identity.database}.${parts.table}`;
     parts.asked.signal.addEventListener('abort', this.#abort, { once: true });
   }
 

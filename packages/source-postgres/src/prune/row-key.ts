@@ -35,7 +35,9 @@ export async function findKey(sql: pg.Client, table: TableFacts): Promise<readon
 
 const FIND_INDEX = `
   select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
-  where i.indrelid = $1::oid and i.indisvalid and i.indpred is null and a.attname = $2`;
+  join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+  where i.indrelid = $1::oid and m.amname = 'btree' and i.indisvalid and i.indisready and i.indpred is null
+    and a.attname = $2`;
 
 /** Whether an index has the rows in the order of this column. */
 export async function isIndexed(sql: pg.Client, table: TableFacts, column: string): Promise<boolean> {

@@ -9,6 +9,8 @@ import type { KeyColumn } from './row-key.js';
 export interface AgeTest {
   /** The column whose order is that of time to the server; null where there is none. */
   readonly column: string | null;
+  /** In SQL, the least value of that column that is not from before a time, in milliseconds since 1970. */
+  bound(cutoff: number): string;
   /** Which rows are from before a time, in milliseconds since 1970. */
   before(cutoff: number): string;
   /** A timestamptz of a row's time, where it can be told. */
@@ -27,7 +29,8 @@ export function ageTest(
   const name = createdAt ?? COLUMN;
   const column = table.columns.find((one) => one.name === name);
   if (column !== undefined) return ofColumn(name, column.typeName, table.name);
-  if (createdAt === null && keep === 0) return { column: null, before: () => 'true', time: null };
+  if (createdAt === null && keep === 0)
+    return { column: null, bound: () => 'null', before: () => 'true', time: null };
   throw noTime(`${table.name} has no column ${JSON.stringify(name)}`);
 }
 
@@ -35,15 +38,18 @@ export function ageTest(
 function ofColumn(name: string, type: string, table: string): AgeTest {
   const column = `o.${quoteName(name)}`;
   if (/^(timestamp|date)/.test(type)) {
+    const bound = (cutoff: number): string => `to_timestamp(${String(cutoff)} / 1000.0)`;
     return {
       column: name,
-      before: (cutoff) => `${column} < to_timestamp(${String(cutoff)} / 1000.0)`,
+      bound,
+      before: (cutoff) => `${column} < ${bound(cutoff)}`,
       time: `${column}::timestamptz`,
     };
   }
   if (type === 'bigint') {
     return {
       column: name,
+      bound: String,
       before: (cutoff) => `${column} < ${String(cutoff)}`,
       time: `to_timestamp(${column} / 1000.0)`,
     };
@@ -54,11 +60,12 @@ function ofColumn(name: string, type: string, table: string): AgeTest {
 function ofId(kind: 'uuidv7' | 'ulid', table: TableFacts, [column, more]: readonly KeyColumn[]): AgeTest {
   const id = column === undefined || more !== undefined ? null : `o.${quoteName(column.name)}`;
   if (column !== undefined && id !== null && kind === 'uuidv7' && column.type === 'uuid') {
+    const bound = (cutoff: number): string => `${quoteText(leastUuid(cutoff))}::uuid`;
     return {
       column: column.name,
+      bound,
       // An id of another version has no time in it: such a row is never old.
-      before: (cutoff) =>
-        `${id} < ${quoteText(leastUuid(cutoff))}::uuid and substr(${id}::text, 15, 1) = '7'`,
+      before: (cutoff) => `${id} < ${bound(cutoff)} and substr(${id}::text, 15, 1) = '7'`,
       time: `to_timestamp(('x' || substr(replace(${id}::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)`,
     };
   }
@@ -66,6 +73,7 @@ function ofId(kind: 'uuidv7' | 'ulid', table: TableFacts, [column, more]: readon
     return {
       // In the order of its collation, which need not be that of the digits.
       column: null,
+      bound: () => 'null',
       before: (cutoff) => `upper(${id}) collate "C" < ${quoteText(leastUlid(cutoff))} and length(${id}) = 26`,
       time: null,
     };

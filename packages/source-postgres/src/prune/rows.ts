@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { errorCodeOf } from '../connect-errors.js';
 import { unhurried } from '../connection.js';
 import type { TableFacts } from '../outbox-table.js';
+import { postgresError } from '../errors.js';
 import { quoteName } from '../quote.js';
 import type { KeyColumn } from './row-key.js';
 import type { AgeTest } from './row-time.js';
@@ -10,8 +11,11 @@ import type { AgeTest } from './row-time.js';
 /** Rows that one statement looks at, where no index knows which are old: some milliseconds. */
 const LOOKED_AT = 10_000;
 
+/** query_canceled: the time-out of statements. */
+const TIMED_OUT = '57014';
+
 /** SQLSTATEs of a statement that others are in the way of: a lock, a deadlock, the time-out of statements. */
-const IN_THE_WAY = new Set(['55P03', '40P01', '57014', '40001']);
+const IN_THE_WAY = new Set(['55P03', '40P01', TIMED_OUT, '40001']);
 
 export interface RowsOf {
   readonly sql: pg.Client;
@@ -34,9 +38,14 @@ export class Rows {
     this.#keep = keep;
   }
 
+  /** Rejects with `PG_PRUNE_SLOW` when it takes longer than a statement may. */
   async look(after: RowKey | null, limit: number): Promise<RowsLook> {
     if (after === null) await this.#takeTime();
-    return this.#of.byAge ? this.#lookByAge(limit) : this.#lookByKey(after, limit);
+    try {
+      return await (this.#of.byAge ? this.#lookByAge(limit) : this.#lookByKey(after, limit));
+    } catch (error) {
+      throw errorCodeOf(error) === TIMED_OUT ? this.#tooSlow(error) : error;
+    }
   }
 
   /** The condition for rows that are old enough, as of the last look from the beginning. */
@@ -121,6 +130,19 @@ export class Rows {
       looked: rows.length,
       last: rows.length < most ? null : (keys.at(-1) ?? null),
     };
+  }
+
+  #tooSlow(cause: unknown): Error {
+    const { table, age, byAge } = this.#of;
+    const index = `create index concurrently on ${table.sqlName} (${quoteName(age.column ?? '')});`;
+    return postgresError(
+      'PG_PRUNE_SLOW',
+      `To find old rows of ${table.name} took longer than a statement may.`,
+      byAge || age.column === null
+        ? `Run: vacuum ${table.sqlName}; dead rows are in the way. Look at the server's load, too.`
+        : `Run: ${index} It finds them without reading the others.`,
+      { cause },
+    );
   }
 
   #texts(): string {
