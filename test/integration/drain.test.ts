@@ -271,7 +271,10 @@ describe.each(databaseKinds)('%s: it stops promptly', (kind) => {
     const pipeline = await start(1);
     const [a = ''] = await outbox.insert(rowsOf('k'));
     await history.untilSucceeded(1);
-    await waitUntil('it is saved', () => pipeline.status().unsaved === 0);
+    await waitUntil('it is saved', () => {
+      const { settled, unsaved } = pipeline.status();
+      return settled === 1 && unsaved === 0;
+    });
     await redis.kill();
     const [b = ''] = await outbox.insert(rowsOf('k'));
     await history.untilSucceeded(2);
