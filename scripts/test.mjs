@@ -18,7 +18,13 @@ rmSync(report, { force: true });
 
 /** They read the tree and disturb nobody, so they run at once; what they say is short. */
 const checks = [
-  ['lint', ...bin('eslint', 'bin', 'eslint.js'), '.'],
+  [
+    'lint',
+    ...bin('oxlint', 'bin', 'oxlint'),
+    '--type-aware',
+    '--report-unused-disable-directives',
+    '--deny-warnings',
+  ],
   ['format', ...bin('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level=warn', '.'],
   ['types', ...bin('typescript', 'bin', 'tsc'), '-p', '.'],
 ];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { parseSync } from 'vite';
 import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,8 +57,16 @@ function sourceFiles(folder: string): string[] {
     .map((file) => path.join(folder, file));
 }
 
+/** What a file imports or exports from, types too, and what it imports when it is needed. */
 function importsOf(file: string): string[] {
-  return ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles.map((imported) => imported.fileName);
+  const text = readFileSync(file, 'utf8');
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module;
+  const names = [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
+    ...dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1)),
+  ];
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 const packages = readdirSync(path.join(root, 'packages'));

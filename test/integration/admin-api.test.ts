@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-call --
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-argument, typescript/no-unsafe-call --
    answers are read as whoever uses the API reads them */
 import { AdminServer, parseAddress } from '@strandline/admin';
 import type { DatabaseKind } from '@strandline/test-kit';
@@ -27,7 +27,7 @@ const PAYLOAD = '<script>alert("the payload of 4711")</script>';
 interface Answer {
   readonly status: number;
   // Read as whoever uses the API does.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 

@@ -408,7 +408,13 @@ describe.each(bothKinds)('a log without names (binlog_row_metadata = MINIMAL): %
     await insert(db.pool, 'in the new layout');
     const next = Follower.start(db.url, { metadata: 'minimal', storage: first.storage });
     const error: unknown = await next.then(
-      (follower) => follower.untilFailed().finally(() => follower.stop()),
+      async (follower) => {
+        try {
+          return await follower.untilFailed();
+        } finally {
+          await follower.stop();
+        }
+      },
       (reason: unknown) => reason,
     );
     expect(error).toMatchObject({ code: 'MYSQL_TABLE_CHANGED' });

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
 import example from '../examples/strandline.config.js';
 import { pipelinesOf } from '../src/pipelines-of.js';
 
 const file = fileURLToPath(new URL('../examples/strandline.config.ts', import.meta.url));
-const tsconfig = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
 
 test('the first pipeline of one’s own takes at most 15 lines', () => {
   expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(15);
@@ -15,19 +13,4 @@ test('the first pipeline of one’s own takes at most 15 lines', () => {
 test('it is what the command runs', () => {
   expect(pipelinesOf(example, file).map(({ name }) => name)).toEqual(['order-mails']);
   expect(example.status().state).toBe('idle');
-});
-
-test('it passes the type check', { timeout: 60_000 }, () => {
-  const config = ts.getParsedCommandLineOfConfigFile(
-    tsconfig,
-    {},
-    {
-      ...ts.sys,
-      onUnRecoverableConfigFileDiagnostic: () => undefined,
-    },
-  );
-  if (config === undefined) throw new Error(`${tsconfig} can not be read.`);
-  const program = ts.createProgram([file], config.options);
-  const found = ts.getPreEmitDiagnostics(program, program.getSourceFile(file));
-  expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
 });

@@ -56,7 +56,7 @@ test.each([
 test.each([
   ['undefined', { a: { b: undefined } }, 'payload.a.b is undefined'],
   ['undefined in an array', [1, undefined], 'payload.1 is undefined'],
-  ['a hole', [, 1], 'payload.0 is undefined'],
+  ['a hole', new Array<number>(1), 'payload.0 is undefined'],
   ['a function', { f: () => 1 }, 'payload.f is a function'],
   ['a function alone', () => 1, 'payload is a function'],
   ['a symbol', [Symbol('s')], 'payload.0 is a symbol'],

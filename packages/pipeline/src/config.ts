@@ -288,7 +288,7 @@ export function parsePipelineOptions(options: PipelineOptions | BatchPipelineOpt
   const handle = options.handle.bind(options) as Handler;
   const onReplayStart = options.onReplayStart?.bind(options);
   const handlers: readonly unknown[] = Object.values<unknown>(options.handlers ?? {});
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is asked for what it carries, and not called
+  // They are asked for what they carry, and not called.
   const handlerParts = handlerPartsOf([options.handle, ...handlers]);
   return Object.freeze({
     ...{ ...rest, onFailure, deadLetters, log, batch, handle, handlerParts, onReplayStart },

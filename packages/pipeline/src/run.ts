@@ -247,7 +247,7 @@ export class Run {
     else await this.#finish();
     lost.removeEventListener('abort', onLost);
     // What a source or store threw is passed on as it is.
-    // eslint-disable-next-line @typescript-eslint/only-throw-error
+    // oxlint-disable-next-line typescript/only-throw-error
     if (error !== null) throw error;
   }
 

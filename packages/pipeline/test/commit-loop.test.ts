@@ -309,7 +309,7 @@ describe('other answers', () => {
     ['it threw something that is no error', 'odd'],
   ])('%s: the run fails with that', async (_, error) => {
     const setup = new Setup();
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- that is what is tested
     setup.store.answer = () => Promise.reject(error);
     setup.settle(1);
     await intervals(1);

@@ -256,7 +256,13 @@ export function executorFor(config: PipelineConfig, start = 0): Executor {
 }
 
 /** A promise that the test settles. */
-export function gate<T = void>(): { promise: Promise<T>; open(value: T): void; fail(error: unknown): void } {
+export interface Gate<T = void> {
+  readonly promise: Promise<T>;
+  open(value: T): void;
+  fail(error: unknown): void;
+}
+
+export function gate<T = void>(): Gate<T> {
   let open: (value: T) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const promise = new Promise<T>((onOpen, onFail) => {

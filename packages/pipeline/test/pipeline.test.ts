@@ -15,7 +15,7 @@ function opens(stream: SourceStream): Opening {
 }
 
 function refuses(error: unknown): Opening {
-  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what the test gives
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what the test gives
   return () => Promise.reject(error);
 }
 

@@ -13,6 +13,7 @@ import {
   event,
   FakeStore,
   gate,
+  type Gate,
   keptLog,
   offsetAt,
   pipelineConfig,
@@ -223,7 +224,7 @@ describe('after a restart', () => {
 
 describe('the window', () => {
   it('admits no more events than it holds, says so, and goes on when there is room', async () => {
-    const gates: ReturnType<typeof gate<void>>[] = [];
+    const gates: Gate[] = [];
     const setup = new Setup(
       () => {
         const next = gate();

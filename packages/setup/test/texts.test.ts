@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import ts from 'typescript';
+import { parseSync } from 'vite';
 import { pipelineNameOf, PIPELINE_NAME, serverNameOf, type Choice } from '../src/choice.js';
 import { configText, type ConfigRequest } from '../src/config-text.js';
 import { shellText, valueIn, withIgnored, withVariables } from '../src/env-text.js';
@@ -36,8 +36,7 @@ const REQUEST: ConfigRequest = {
 };
 
 function errorsIn(text: string): string[] {
-  const { diagnostics = [] } = ts.transpileModule(text, { reportDiagnostics: true });
-  return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+  return parseSync('strandline.config.ts', text).errors.map(({ message }) => message);
 }
 
 describe('the config', () => {

@@ -69,7 +69,7 @@ function untilOpen(
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       if (failure === undefined) resolve();
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a signal's reason is what it is
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a signal's reason is what it is
       else reject(failure);
     };
     signal.addEventListener('abort', onAbort, { once: true });

@@ -30,7 +30,7 @@ export interface Library {
 
 const ALL = ['postgres', 'mysql', 'mariadb'] as const;
 
-/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-return --
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-argument, typescript/no-unsafe-return --
    The libraries are no dependencies of the project, so their types are not here. */
 
 async function load(name: string): Promise<any> {

@@ -38,12 +38,20 @@ export class EffectCounters {
   async #ask(sql: string): Promise<{ k: string; n: number }[]> {
     if (isMysql(this.#url)) {
       const connection = await mysql.createConnection(this.#url);
-      const [rows] = await connection.query<mysql.RowDataPacket[]>(sql).finally(() => connection.end());
-      return Array.isArray(rows) ? (rows as { k: string; n: number }[]) : [];
+      try {
+        const [rows] = await connection.query<mysql.RowDataPacket[]>(sql);
+        return Array.isArray(rows) ? (rows as { k: string; n: number }[]) : [];
+      } finally {
+        await connection.end();
+      }
     }
     const client = new pg.Client(this.#url);
     await client.connect();
-    return (await client.query<{ k: string; n: number }>(sql).finally(() => client.end())).rows;
+    try {
+      return (await client.query<{ k: string; n: number }>(sql)).rows;
+    } finally {
+      await client.end();
+    }
   }
 }
 

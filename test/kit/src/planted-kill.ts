@@ -79,7 +79,7 @@ export class PlantedKill {
     const client = prototype as { query: Query };
     const { query } = client;
     // The method is called on connections of which this object knows nothing.
-    // eslint-disable-next-line @typescript-eslint/no-this-alias
+    // oxlint-disable-next-line typescript/no-this-alias
     const kill = this;
     client.query = function (...args) {
       const ask = (asked: unknown[]): unknown => query.apply(this, asked);

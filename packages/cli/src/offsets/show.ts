@@ -27,7 +27,7 @@ function describe(pipeline: string, { offset, replaced, log, trouble }: OffsetVi
     ['saved at', offset?.savedAt],
     ...Object.entries(offset?.identity ?? {}).map(([name, text]) => [name, text] as const),
     ['log ends at', log?.head],
-    ['log begins after', log && (log.earliest ?? 'nothing of it can be read')],
+    ['log begins after', log === null ? null : (log.earliest ?? 'nothing of it can be read')],
     ['behind', behind === null ? null : bytesText(behind)],
     ['can be read on', reachable === null ? null : reachable ? 'yes' : 'no'],
     ['log', trouble && `can't be looked at: ${trouble.message}`],

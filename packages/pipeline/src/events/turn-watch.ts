@@ -32,9 +32,10 @@ export class WatchedTurn {
   /** Tells how it ended. */
   end(outcome: TurnOutcome, error: unknown): void {
     if (outcome !== 'put-back') this.#timed?.end();
-    if (this.#turn === null || this.#turn.outcome !== null) return;
-    this.#turn.end(outcome, error);
-    if (END.hasSubscribers) END.publish(this.#turn);
+    const turn = this.#turn;
+    if (turn?.outcome !== null) return;
+    turn.end(outcome, error);
+    if (END.hasSubscribers) END.publish(turn);
   }
 }
 

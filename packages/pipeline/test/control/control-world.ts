@@ -2,7 +2,7 @@ import { PermanentError, type Offset, type OutboxEvent } from '@strandline/core'
 import type { Handler, PipelineOptions } from '../../src/config.js';
 import { definePipeline, type Pipeline } from '../../src/pipeline.js';
 import type { FakeLetters } from '../fake-letters.js';
-import { event, FakeStore, gate, keptLog, offsetAt, STEADY, until } from '../fixtures.js';
+import { event, FakeStore, gate, type Gate, keptLog, offsetAt, STEADY, until } from '../fixtures.js';
 import { ScriptedSource, ScriptedStream } from '../scripted-source.js';
 
 /** One event per letter of `keys`, numbered from `first`. */
@@ -20,7 +20,7 @@ export class ControlWorld {
   readonly bad = new Set<string>();
   /** Events whose first failure is for good. */
   readonly hopeless = new Set<string>();
-  readonly slow = new Map<string, ReturnType<typeof gate<void>>>();
+  readonly slow = new Map<string, Gate>();
 
   constructor(
     letters: FakeLetters | null = null,
@@ -57,7 +57,7 @@ export class ControlWorld {
   }
 
   /** The handler of the event runs until the gate is opened. */
-  slowDown(id: string): ReturnType<typeof gate<void>> {
+  slowDown(id: string): Gate {
     const made = gate();
     this.slow.set(id, made);
     return made;

@@ -89,10 +89,12 @@ async function read(peer: Peer, backlog: Backlog): Promise<PeerReading | string>
       try {
         await peer.load(place);
         const life = peer.start(place, { kind: 'speed', rows: most, keys, limit: LIMIT });
-        const reading = await withDeadline('the reading', SILENCE + LIMIT, life.reading).finally(() =>
-          life.kill(),
-        );
-        return faultOf(reading, backlog.rowsPerKey) ?? reading;
+        try {
+          const reading = await withDeadline('the reading', SILENCE + LIMIT, life.reading);
+          return faultOf(reading, backlog.rowsPerKey) ?? reading;
+        } finally {
+          await life.kill();
+        }
       } finally {
         await peer.uninstall(place);
       }

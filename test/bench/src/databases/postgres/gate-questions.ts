@@ -6,7 +6,7 @@ const QUESTION = 'strandline_snapshot';
 /** Counts the gate's questions where they leave this process: no status has them. */
 export function countQuestions(): () => number {
   let questions = 0;
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called below with the client as `this`
+  // oxlint-disable-next-line typescript/unbound-method -- called below with the client as `this`
   const original = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   pg.Client.prototype.query = function query(this: pg.Client, ...args: unknown[]): unknown {
     const [statement] = args;
