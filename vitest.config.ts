@@ -2,12 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const source = (path: string): string => fileURLToPath(new URL(`${path}/src/index.ts`, import.meta.url));
+const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const source = (path: string): string => file(`${path}/src/index.ts`);
 
 /** Tests run on the sources; what is started as a process of its own (CLI, demo) is the build. */
 const alias = {
   '@strandline/admin': source('packages/admin'),
+  // An alias holds for what begins with it, too: the longer one comes first.
+  '@strandline/cli/admin': file('packages/cli/src/admin/start-admin.ts'),
   '@strandline/cli': source('packages/cli'),
+  '@strandline/console': source('packages/console'),
   '@strandline/core': source('packages/core'),
   '@strandline/dead-letters': source('packages/dead-letters'),
   '@strandline/inbox': source('packages/inbox'),
@@ -23,6 +27,7 @@ const alias = {
   '@strandline/tracing': source('packages/tracing'),
   '@strandline/webhook': source('packages/webhook'),
   '@strandline/test-kit': source('test/kit'),
+  'strandline/admin': file('packages/strandline/src/admin.ts'),
   strandline: source('packages/strandline'),
 };
 

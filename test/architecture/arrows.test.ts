@@ -23,9 +23,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'offsets-local': ['@strandline/core'],
   pipeline: ['@strandline/core'],
   admin: ['@strandline/core', '@strandline/pipeline'],
+  // Types alone, and the page in the browser knows no other package either.
+  console: ['@strandline/admin'],
   setup: ['@strandline/core', '@strandline/outbox', '@strandline/source-kit'],
   cli: [
     '@strandline/admin',
+    '@strandline/console',
     '@strandline/core',
     '@strandline/metrics',
     '@strandline/pipeline',
@@ -53,7 +56,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
     .map((file) => path.join(folder, file));
 }
 
@@ -100,6 +103,51 @@ describe.each(packages)('%s', (name) => {
           .join('/'),
       );
     expect(outside.filter((name) => !listed.has(name))).toEqual([]);
+  });
+
+  test('has no circle of files', () => {
+    expect(circles(files)).toEqual([]);
+  });
+});
+
+/** The rooms of the page in the browser, and which may look into which: texts know nothing, views know everything. */
+const PAGE: Readonly<Record<string, readonly string[]>> = {
+  '': ['browser', 'keyboard', 'parts', 'place', 'state', 'views'],
+  views: ['actions', 'api', 'attention', 'keyboard', 'parts', 'place', 'state', 'text'],
+  parts: ['actions', 'api', 'attention', 'browser', 'keyboard', 'place', 'state', 'text'],
+  actions: ['api', 'browser', 'state', 'text'],
+  keyboard: ['browser', 'place'],
+  state: ['api', 'browser'],
+  api: ['browser'],
+  attention: ['text'],
+  browser: [],
+  place: [],
+  text: [],
+};
+
+describe('the page of the console', () => {
+  const folder = path.join(root, 'packages/console/page');
+  const files = sourceFiles(folder).filter((file) => !file.endsWith('vite.config.ts'));
+
+  test('loads nothing at run time but what is built into it, and types of ours', () => {
+    const libraries = files.flatMap(importsOf).filter((name) => !name.startsWith('.'));
+    expect(new Set(libraries)).toEqual(
+      new Set([
+        ...['@preact/signals', '@strandline/admin', 'diff', 'eventsource-parser/stream'],
+        ...['preact', 'preact/hooks', 'uplot'],
+      ]),
+    );
+  });
+
+  test.each(Object.keys(PAGE))('the room "%s" looks into the rooms that it may', (room) => {
+    const inside = files.filter((file) => path.relative(folder, path.dirname(file)) === room);
+    expect(inside).not.toEqual([]);
+    const rooms = inside.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => path.relative(folder, path.dirname(path.resolve(path.dirname(file), name)))),
+    );
+    expect([...new Set(rooms)].filter((other) => other !== room && !PAGE[room]?.includes(other))).toEqual([]);
   });
 
   test('has no circle of files', () => {

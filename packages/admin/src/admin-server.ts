@@ -15,7 +15,10 @@ import { adminError, type AdminError } from './errors.js';
 import { refusalOf, type AccessRules } from './guard/access.js';
 import { healthRoutes } from './health/routes.js';
 import { HealthWatch } from './health/watch.js';
+import { History } from './live/history.js';
 import { LiveStream } from './live/stream.js';
+import type { Page } from './page/page.js';
+import { pageRoutes } from './page/routes.js';
 
 export interface AdminOptions {
   readonly pipelines: readonly Pipeline[];
@@ -31,6 +34,8 @@ export interface AdminOptions {
   readonly metrics?: { render(): Promise<{ readonly contentType: string; readonly body: string }> };
   /** What `strandline doctor` finds of a pipeline. */
   readonly examine?: (pipeline: Pipeline) => Promise<readonly Finding[]>;
+  /** The console; none is served without. */
+  readonly page?: Page;
 }
 
 /** A minute: longer than a retry's delay or a handler usually takes, shorter than it takes to be missed. */
@@ -45,6 +50,7 @@ export class AdminServer implements AsyncDisposable {
   readonly #address: Address;
   readonly #log: Logger;
   readonly #watch: HealthWatch;
+  readonly #history: History;
   readonly #live: LiveStream;
   readonly #server: Server;
 
@@ -55,7 +61,9 @@ export class AdminServer implements AsyncDisposable {
     this.hasApi = isLoopback(address) || options.token !== undefined;
     this.#watch = new HealthWatch(pipelines, stalledAfter);
     const health = (): ReturnType<HealthWatch['health']> => this.#watch.health();
-    const parts: ApiParts = { pipelines, health, audit: new AuditLog(log), log, examine };
+    this.#history = new History(pipelines);
+    const history = this.#history;
+    const parts: ApiParts = { pipelines, health, history, audit: new AuditLog(log), log, examine };
     this.#live = new LiveStream(() => ({
       at: new Date().toISOString(),
       pipelines: pipelines.map((pipeline) => pipelineView(pipeline, parts)),
@@ -77,6 +85,7 @@ export class AdminServer implements AsyncDisposable {
       this.#log.error({ err: error }, 'the admin server failed, and goes on');
     });
     this.#watch.start();
+    if (this.hasApi) this.#history.start();
     // Nobody waits for it: the process ends with its pipelines.
     this.#server.unref();
     return urlOf({ host, port: (this.#server.address() as AddressInfo).port });
@@ -85,6 +94,7 @@ export class AdminServer implements AsyncDisposable {
   /** Idempotent. Who is being answered is cut off. */
   async stop(): Promise<void> {
     this.#watch.stop();
+    this.#history.stop();
     this.#live.stop();
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -97,7 +107,7 @@ export class AdminServer implements AsyncDisposable {
     await this.stop();
   }
 
-  #app({ token, readOnly = false, metrics }: AdminOptions, parts: ApiParts): Hono {
+  #app({ token, readOnly = false, metrics, page }: AdminOptions, parts: ApiParts): Hono {
     const app = new Hono();
     app.notFound((context) => context.json(nowhere(), 404));
     app.route('/', healthRoutes(parts.health));
@@ -109,6 +119,7 @@ export class AdminServer implements AsyncDisposable {
       });
     }
     if (!this.hasApi) return app;
+    if (page !== undefined) app.route('/', pageRoutes(page));
     const loopback = isLoopback(this.#address);
     const rules: AccessRules = { loopback, token: token ?? null, readOnly };
     app.use('/api/*', async (context, next) => {

@@ -5,12 +5,14 @@ import type { Context } from 'hono';
 import type { AuditLog } from '../audit/audit-log.js';
 import { adminError } from '../errors.js';
 import type { PipelineHealth } from '../health/verdict.js';
+import type { History } from '../live/history.js';
 import { problemOf, problemSchema } from './problem.js';
 
 /** What the routes work with. */
 export interface ApiParts {
   readonly pipelines: readonly Pipeline[];
   readonly health: () => readonly PipelineHealth[];
+  readonly history: Pick<History, 'of'>;
   readonly audit: AuditLog;
   readonly log: Logger;
   /** What `strandline doctor` finds of a pipeline; null where nobody looks. */

@@ -20,12 +20,13 @@ import {
   offsetSchema,
   orderSchema,
   pipelineSchema,
+  sampleSchema,
 } from './schemas.js';
 
 /** A look at one pipeline of this process: what the stream tells once a second, too. */
 export function pipelineView(
   pipeline: Pipeline,
-  { health }: Pick<ApiParts, 'health'>,
+  { health, history }: Pick<ApiParts, 'health' | 'history'>,
 ): z.infer<typeof pipelineSchema> {
   const { name, source, offsets, deadLetters } = pipeline;
   const { state, epoch, savedWatermark, window } = pipeline.status();
@@ -33,6 +34,7 @@ export function pipelineView(
     ...{ name, source: source.name, offsets: offsets.name, deadLetters: deadLetters !== null },
     ...{ state, epoch, savedWatermark, window },
     look: { ...pipeline.details() },
+    sample: history.of(name).at(-1) ?? null,
     health: mutable(health().find((one) => one.pipeline === name)) ?? {
       ...{ pipeline: name, state, ready: false, advancing: true, reasons: ['it was not looked at yet'] },
     },
@@ -45,7 +47,7 @@ function mutable<T extends { readonly reasons: readonly string[] }>(
   return health === undefined ? undefined : { ...health, reasons: [...health.reasons] };
 }
 
-const detailsSchema = pipelineSchema.extend({
+export const pipelineDetailsSchema = pipelineSchema.extend({
   instances: z.array(instanceSchema),
   controls: z.object({ paused: orderSchema.nullable(), held: z.array(heldKeySchema) }),
   letters: letterCountsSchema.nullable(),
@@ -64,7 +66,7 @@ const one = createRoute({
     summary: 'One, with its processes, holds and letters',
   },
   request: { params: named },
-  responses: answers(detailsSchema, 'The pipeline'),
+  responses: answers(pipelineDetailsSchema, 'The pipeline'),
 });
 const offset = createRoute({
   ...{
@@ -75,6 +77,16 @@ const offset = createRoute({
   },
   request: { params: named },
   responses: answers(z.object({ offset: offsetSchema.nullable() }), 'The offset; null before the first'),
+});
+const history = createRoute({
+  ...{
+    method: 'get',
+    path: '/pipelines/{pipeline}/history',
+    tags,
+    summary: 'The last quarter of an hour, a second each',
+  },
+  request: { params: named },
+  responses: answers(z.object({ samples: z.array(sampleSchema) }), 'Oldest first'),
 });
 const doctor = createRoute({
   ...{
@@ -134,6 +146,10 @@ export function addPipelines(api: Api, parts: ApiParts, readOnly: boolean): void
     const { watermark, completed, epoch, revision, savedAt } = view.offset;
     const shown = { watermark, completed: completed.length, epoch, revision, savedAt, log: view.log };
     return context.json({ offset: shown }, 200);
+  });
+  api.openapi(history, (context) => {
+    const { name } = pipelineNamed(parts, context.req.valid('param').pipeline);
+    return context.json({ samples: [...parts.history.of(name)] }, 200);
   });
   api.openapi(doctor, async (context) => {
     const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);

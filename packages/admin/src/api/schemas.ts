@@ -36,6 +36,18 @@ export const lookSchema = z.looseObject({
   oldest: z.looseObject({ key: text, id: text, age: number }).nullable(),
 });
 
+const quantilesSchema = z.object({ p50: number, p99: number }).nullable();
+
+/** How a pipeline did in one second; latencies and ages in seconds. */
+export const sampleSchema = z
+  .object({
+    at: number.openapi({ description: 'Milliseconds since 1970' }),
+    ...{ admitted: number, settled: number, retries: number },
+    ...{ unsettled: number, window: number, lagBytes: number.nullable(), oldestAge: number.nullable() },
+    ...{ sinceCommit: quantilesSchema, handler: quantilesSchema },
+  })
+  .openapi('Sample');
+
 export const pipelineSchema = z
   .object({
     name: text,
@@ -47,6 +59,7 @@ export const pipelineSchema = z
     savedWatermark: text.nullable(),
     window: z.object({ events: number, bytes: number }),
     look: lookSchema,
+    sample: sampleSchema.nullable().openapi({ description: 'The newest of its history' }),
     health: healthSchema,
   })
   .openapi('Pipeline');

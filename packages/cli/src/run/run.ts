@@ -1,12 +1,11 @@
-import { AdminServer, parseAddress, type Address } from '@strandline/admin';
-import { env, type Pipeline } from '@strandline/pipeline';
+import { parseAddress, type Address } from '@strandline/admin';
+import type { Pipeline } from '@strandline/pipeline';
 import type { Logger } from '@strandline/core';
 import { choosePipeline } from '../choose-pipeline.js';
 import { endAtCrash } from '../crashes.js';
 import { exitCodes } from '../exit-codes.js';
 import { createLog, isVerbose, type LogLevel } from '../log.js';
 import { describeError } from '../print-error.js';
-import { examine } from '../doctor/examine.js';
 import { readConfig, type ReadConfig, type Report } from '../read-config.js';
 import { untilStopped } from '../signals.js';
 import { supervise, type Failure } from '../supervise.js';
@@ -73,19 +72,13 @@ async function serve(
 ): Promise<readonly Failure[]> {
   const stop = untilStopped();
   if (address === undefined) return supervise({ pipelines, stop, log });
-  // Before the pipelines start: times are recorded from then on.
-  const { prometheusMetrics } = await import('@strandline/metrics');
-  const metrics = prometheusMetrics({ pipelines });
-  await using admin = new AdminServer({
-    ...{ pipelines, address, log, stalledAfter, readOnly, token: tokenOf(), metrics },
-    examine: async (pipeline) => (await examine(pipeline)).findings,
-  });
-  log.info({ url: await admin.start(), api: admin.hasApi }, 'health, metrics and API are served here');
+  const { startAdmin } = await import('../admin/start-admin.js');
+  await using admin = await startAdmin({ pipelines, address, log, stalledAfter, readOnly });
+  log.info(
+    { url: admin.url, console: admin.hasConsole },
+    admin.hasConsole
+      ? 'console, API, metrics and health are served here'
+      : 'metrics and health are served here',
+  );
   return await supervise({ pipelines, stop, log });
-}
-
-/** Undefined when there is none. */
-function tokenOf(): string | undefined {
-  const token = env('STRANDLINE_ADMIN_TOKEN', '');
-  return token === '' ? undefined : token;
 }

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { question } from '../state/question.ts';
+import { by } from '../browser/session.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
+import { Foreign } from './text.tsx';
+
+/** Characters of a note and of a name, as the API takes them. */
+const LONGEST_NOTE = 500;
+export const LONGEST_BY = 100;
+
+/** What is asked before something is done. */
+export function QuestionDialog(): JSX.Element | null {
+  const asked = question.value;
+  return asked === null ? null : <Asked key={asked.title} />;
+}
+
+function Asked(): JSX.Element | null {
+  const [note, setNote] = useState('');
+  const asked = question.value;
+  if (asked === null) return null;
+  return (
+    <Dialog
+      title={asked.title}
+      onClose={() => {
+        asked.answered(null);
+      }}
+    >
+      {asked.text.map((sentence) => (
+        <p key={sentence}>
+          <Foreign text={sentence} />
+        </p>
+      ))}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          asked.answered(note.trim());
+        }}
+      >
+        {asked.note && (
+          <Field label="Why (others will read it)" value={note} onInput={setNote} maxLength={LONGEST_NOTE} />
+        )}
+        <Field
+          label="Your name"
+          value={by.value}
+          maxLength={LONGEST_BY}
+          hint="It is written into the audit log beside what you do."
+          onInput={(name) => {
+            by.value = name;
+          }}
+        />
+        <div class="tools">
+          <button type="submit" class={`button ${asked.danger ? 'danger' : 'main'}`} autofocus>
+            {asked.confirm}
+          </button>
+          <Button
+            onPress={() => {
+              asked.answered(null);
+            }}
+          >
+            Leave it
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

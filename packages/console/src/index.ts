@@ -1,0 +1,1 @@
+export { consolePage } from './console-page.js';
