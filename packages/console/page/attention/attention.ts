@@ -28,9 +28,18 @@ const ORDER: readonly Severity[] = ['down', 'stands', 'notice'];
  * What somebody should know first, the worst first: what is down, then keys that stand, then what is only to be known.
  *
  * @param strands the keys whose heads have failed, and those whose handlers take too long
+ * @param now milliseconds since 1970
  */
-export function concernsOf(pipeline: PipelineAnswer, strands: readonly StrandAnswer[]): Concern[] {
-  const concerns = [...ofPipeline(pipeline), ...strands.map(ofStrand), ...ofLetters(pipeline)];
+export function concernsOf(
+  pipeline: PipelineAnswer,
+  strands: readonly StrandAnswer[],
+  now: number,
+): Concern[] {
+  const concerns = [
+    ...ofPipeline(pipeline),
+    ...strands.map((strand) => ofStrand(strand, now)),
+    ...ofLetters(pipeline),
+  ];
   return concerns.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
@@ -103,13 +112,13 @@ const PAUSES: Readonly<Record<string, Pick<Concern, 'severity' | 'what' | 'leads
   },
 };
 
-function ofStrand(strand: StrandAnswer): Concern {
-  const { state, key, turn, attempts, firstFailedAt, lastFailedAt, lastError, held } = strand;
+function ofStrand(strand: StrandAnswer, now: number): Concern {
+  const { state, key, turn, attempts, firstFailedAt, lastError, held } = strand;
   const why = lastError === null ? null : `${lastError.code ?? lastError.name}: ${lastError.message}`;
   const failing =
-    firstFailedAt === null || lastFailedAt === null
+    firstFailedAt === null
       ? ''
-      : `failing for ${span(Date.parse(lastFailedAt) - Date.parse(firstFailedAt) + 1_000)}, ${amount(attempts, 'attempt')}`;
+      : `failing for ${span(now - Date.parse(firstFailedAt))}, ${amount(attempts, 'attempt')}`;
   const what =
     turn?.stuck === true
       ? `handler runs for ${span(turn.runningFor)}, longer than handlerTimeout`
@@ -157,10 +166,16 @@ export function verdictOf(
   concerns: readonly Concern[],
 ): { readonly tone: 'good' | 'warn' | 'bad' | 'calm'; readonly text: string } {
   if (concerns.some(({ severity }) => severity === 'down'))
-    return { tone: 'bad', text: 'It needs somebody now' };
+    return { tone: 'bad', text: 'It does not work: it needs somebody now' };
   const standing = concerns.filter(({ severity }) => severity === 'stands').length;
   if (standing > 0)
-    return { tone: 'warn', text: standing === 1 ? 'One thing stands' : `${String(standing)} things stand` };
+    return {
+      tone: 'warn',
+      text:
+        standing === 1
+          ? 'One thing is stuck and needs a look'
+          : `${String(standing)} things are stuck and need a look`,
+    };
   if (pipeline.state === 'standby')
     return { tone: 'calm', text: 'It stands by: another process has the pipeline' };
   if (pipeline.look.paused === 'operator') return { tone: 'warn', text: 'Paused by somebody' };

@@ -25,6 +25,8 @@ interface ChartOptions {
 const HEIGHT = 150;
 /** Seconds that are shown at least: a chart that has just begun does not stretch its first moments. */
 const SPAN = 120;
+/** By the clock and the habits of who reads it. */
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 /** Lines over the last quarter of an hour. What they say now is in words beside them, for who does not see them. */
 export function Chart({ title, times, series, format, most }: ChartOptions): JSX.Element {
@@ -35,7 +37,7 @@ export function Chart({ title, times, series, format, most }: ChartOptions): JSX
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const made = new uPlot(optionsFor(element, title, series, format, most), dataOf(times, series), element);
+    const made = new uPlot(optionsFor(element, series, format, most), dataOf(times, series), element);
     plot.current = made;
     const sized = new ResizeObserver(() => {
       made.setSize({ width: element.clientWidth, height: HEIGHT });
@@ -56,7 +58,7 @@ export function Chart({ title, times, series, format, most }: ChartOptions): JSX
   }, [title, names, theme.value]);
 
   useEffect(() => {
-    plot.current?.setData(dataOf(times, series) as uPlot.AlignedData);
+    plot.current?.setData(dataOf(times, series));
   }, [times]);
 
   return (
@@ -81,7 +83,6 @@ function dataOf(times: readonly number[], series: readonly Series[]): uPlot.Alig
 
 function optionsFor(
   element: HTMLElement,
-  title: string,
   series: readonly Series[],
   format: (value: number) => string,
   most: number | undefined,
@@ -97,7 +98,7 @@ function optionsFor(
     height: HEIGHT,
     legend: { show: false },
     cursor: {
-      sync: { key: title.length === 0 ? 'none' : 'charts' },
+      sync: { key: 'charts' },
       points: { size: 6 },
       drag: { x: false, y: false },
     },
@@ -105,7 +106,10 @@ function optionsFor(
       x: { time: true, range: (_, low, high) => [Math.min(low, high - SPAN), high] },
       y: { range: (_, __, high) => [0, most ?? (Number.isFinite(high) && high > 0 ? high * 1.15 : 1)] },
     },
-    axes: [axis, { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) }],
+    axes: [
+      { ...axis, space: 90, size: 30, values: (_, ticks) => ticks.map((tick) => CLOCK.format(tick * 1_000)) },
+      { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+    ],
     series: [
       {},
       ...series.map(({ colour: name }) => ({

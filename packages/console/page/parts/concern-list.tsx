@@ -8,7 +8,7 @@ import { KeyActions } from './key-actions.tsx';
 import { Panel } from './panel.tsx';
 import { Foreign, KeyText } from './text.tsx';
 
-const WORDS = { down: ['bad', 'now'], stands: ['warn', 'stands'], notice: ['calm', 'to know'] } as const;
+const WORDS = { down: ['bad', 'now'], stands: ['warn', 'stuck'], notice: ['calm', 'to know'] } as const;
 
 /** What wants somebody to look, with what to press. */
 export function ConcernList({

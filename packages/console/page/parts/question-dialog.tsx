@@ -52,7 +52,7 @@ function Asked(): JSX.Element | null {
           }}
         />
         <div class="tools">
-          <button type="submit" class={`button ${asked.danger ? 'danger' : 'main'}`} autofocus>
+          <button type="submit" class={`button ${asked.danger ? 'danger' : 'main'}`}>
             {asked.confirm}
           </button>
           <Button

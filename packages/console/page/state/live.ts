@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { PipelineAnswer } from '@strandline/admin';
 import { get, open } from '../api/client.ts';
 import { readEvents } from '../api/event-stream.ts';
-import { Problem, problemFrom } from '../api/problem.ts';
+import { problemFrom, type Problem } from '../api/problem.ts';
 import { remember } from './history.ts';
 import { tokenAsked } from '../browser/session.ts';
 

@@ -8,7 +8,7 @@ export interface Polled<T> {
   /** Why the newest question has none. */
   readonly problem: Problem | null;
   /** Asks at once. */
-  again(): void;
+  readonly again: () => void;
 }
 
 /** Milliseconds between questions; more where the answer takes long, so that looking never costs a twentieth of the process. */
@@ -39,7 +39,7 @@ export function usePolled<T>(
         const startedAt = performance.now();
         try {
           const answer = await asking.current(signal);
-          if (signal.aborted) return;
+          if (isAborted(signal)) return;
           setState({ about, answer, problem: null });
         } catch (error) {
           if (isAborted(signal)) return;

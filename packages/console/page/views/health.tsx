@@ -11,7 +11,7 @@ import { Foreign, KeyText } from '../parts/text.tsx';
 import { href } from '../place/route.ts';
 import { now } from '../state/live.ts';
 import { usePolled } from '../state/polled.ts';
-import { bytes, count } from '../text/numbers.ts';
+import { amount, bytes, count } from '../text/numbers.ts';
 import { ago, clock } from '../text/times.ts';
 import { visible } from '../text/visible.ts';
 
@@ -129,7 +129,7 @@ function OffsetFacts({ offset }: { readonly offset: OffsetAnswer | null }): JSX.
         ['Saved', `${ago(offset.savedAt, now.value)}, revision ${count(offset.revision)}`],
         ['Epoch', count(offset.epoch)],
         ['Watermark', <code>{offset.watermark}</code>],
-        ['Settled above it', `${count(offset.completed)} runs`],
+        ['Settled above it', amount(offset.completed, 'run')],
         ['Log ends at', log === null ? 'it can not be asked' : <code>{log.head}</code>],
         ['Log begins at', log === null ? '–' : <code>{log.earliest ?? '–'}</code>],
         ['Behind', bytes(log?.bytesBehind)],
@@ -170,9 +170,15 @@ function Instances({ answer: { instances } }: { readonly answer: PipelineDetails
               <td>
                 <StateBadge state={state} />
               </td>
-              <td class="number">{epoch === null ? '–' : count(epoch)}</td>
-              <td title={clock(startedAt)}>{ago(startedAt, now.value)}</td>
-              <td title={clock(reportedAt)}>{ago(reportedAt, now.value)}</td>
+              <td class="number" data-label="Epoch">
+                {epoch === null ? '–' : count(epoch)}
+              </td>
+              <td data-label="Since" title={clock(startedAt)}>
+                {ago(startedAt, now.value)}
+              </td>
+              <td data-label="Reported" title={clock(reportedAt)}>
+                {ago(reportedAt, now.value)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { KeyAnswer, PayloadAnswer, PipelineAnswer } from '@strandline/admin';
+import type { KeyAnswer, PipelineAnswer } from '@strandline/admin';
 import { retryLetters } from '../actions/letters.ts';
 import { get, ofPipeline } from '../api/client.ts';
 import { holdsUpText } from '../attention/attention.ts';
@@ -7,8 +7,7 @@ import { StateBadge } from '../parts/badge.tsx';
 import { ChangeButton } from '../parts/button.tsx';
 import { HoldButton, KeyActions } from '../parts/key-actions.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
-import { Facts, Nothing, Panel } from '../parts/panel.tsx';
-import { Payload } from '../parts/payload.tsx';
+import { Facts, Panel } from '../parts/panel.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Foreign, KeyText } from '../parts/text.tsx';
 import { ALL_LETTERS, href } from '../place/route.ts';
@@ -18,6 +17,7 @@ import { amount, count } from '../text/numbers.ts';
 import { ago, clock, span } from '../text/times.ts';
 import { visible } from '../text/visible.ts';
 import { Timeline } from './timeline.tsx';
+import { WaitingEvents } from './waiting-events.tsx';
 
 /** One key's life: what it does, what waits, what befell it, and what can be done. */
 export function KeyView({
@@ -70,7 +70,7 @@ function Tools({ pipeline, answer, letters }: Seen): JSX.Element {
 }
 
 function Life({ pipeline, answer, letters }: Seen): JSX.Element {
-  const { key, owned, strand, waiting, parked, held, paused, lettersError } = answer;
+  const { key, owned, strand, parked, held, paused, lettersError } = answer;
   const holdsUp = strand === null ? null : holdsUpText(strand);
   return (
     <>
@@ -142,49 +142,6 @@ function Life({ pipeline, answer, letters }: Seen): JSX.Element {
           </p>
         )}
       </Panel>
-      <Panel title={`Events that wait here (${count(strand?.depth ?? 0)})`}>
-        {waiting.length === 0 ? (
-          <Nothing>None.</Nothing>
-        ) : (
-          <div class="table-box">
-            <table>
-              <caption class="unseen">Events that wait, in their order</caption>
-              <thead>
-                <tr>
-                  <th>Id</th>
-                  <th>Type</th>
-                  <th>Committed</th>
-                  <th class="wide">Position</th>
-                  <th class="wide">Payload</th>
-                </tr>
-              </thead>
-              <tbody>
-                {waiting.map(({ id, type, position, committedAt, inFlight }) => (
-                  <tr key={position}>
-                    <td>
-                      <Foreign text={visible(id, 60)} /> {inFlight && <StateBadge state="running" />}
-                    </td>
-                    <td>{type === null ? '–' : <Foreign text={type} />}</td>
-                    <td title={clock(committedAt)}>{ago(committedAt, now.value)}</td>
-                    <td class="wide position">
-                      <code>{position}</code>
-                    </td>
-                    <td class="wide">
-                      <Payload
-                        what={visible(id, 60)}
-                        ask={() => get<PayloadAnswer>(ofPipeline(pipeline, '/payload'), { key, position })}
-                      />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-        {strand !== null && strand.depth > waiting.length && (
-          <p class="dim">The first {count(waiting.length)} are listed.</p>
-        )}
-      </Panel>
       {letters > 0 && (
         <p>
           <a href={href({ view: 'letters', pipeline, filter: { ...ALL_LETTERS, key } })}>
@@ -195,6 +152,7 @@ function Life({ pipeline, answer, letters }: Seen): JSX.Element {
       <Panel title="What befell it">
         <Timeline answer={answer} />
       </Panel>
+      <WaitingEvents pipeline={pipeline} answer={answer} />
     </>
   );
 }

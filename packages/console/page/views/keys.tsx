@@ -77,7 +77,7 @@ export function KeysView({
         <a href={href({ view: 'letters', pipeline: name, filter: ALL_LETTERS })}>Parked</a>
       </nav>
       <form
-        class="filters"
+        class="filters single"
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
@@ -162,8 +162,12 @@ function Row({
       <td>
         <StateBadge state={state} />
       </td>
-      <td class="number">{count(depth)}</td>
-      <td class="number">{span(age)}</td>
+      <td class="number" data-label="Events">
+        {count(depth)}
+      </td>
+      <td class="number" data-label="Age of the first">
+        {span(age)}
+      </td>
       <td class="wide">
         <Matter strand={strand} />
       </td>

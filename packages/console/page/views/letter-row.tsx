@@ -45,13 +45,15 @@ export function LetterRow({
             <KeyText text={event.key} />
           </a>
         </td>
-        <td>
+        <td data-label="Event">
           <Foreign text={`${event.type ?? ''} ${visible(event.id, 40)}`.trim()} />
         </td>
         <td>
           <StateBadge state={reason} />
         </td>
-        <td title={clock(parkedAt)}>{ago(parkedAt, now.value)}</td>
+        <td data-label="Stored" title={clock(parkedAt)}>
+          {ago(parkedAt, now.value)}
+        </td>
         <td class="wide">
           {failure !== null && (
             <span class="why">

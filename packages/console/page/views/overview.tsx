@@ -10,6 +10,7 @@ import { PageTitle } from '../parts/page-title.tsx';
 import { Facts, Panel } from '../parts/panel.tsx';
 import { KeyText } from '../parts/text.tsx';
 import { href } from '../place/route.ts';
+import { now } from '../state/live.ts';
 import { usePolled } from '../state/polled.ts';
 import { bytes, count, percent } from '../text/numbers.ts';
 import { seconds } from '../text/times.ts';
@@ -33,7 +34,7 @@ export function OverviewView({ pipeline }: { readonly pipeline: PipelineAnswer }
     const keys = new Set(stuck.strands.map(({ key }) => key));
     return [...stuck.strands, ...failing.strands.filter(({ key }) => !keys.has(key))];
   });
-  const concerns = concernsOf(pipeline, answer ?? []);
+  const concerns = concernsOf(pipeline, answer ?? [], now.value);
   const verdict = verdictOf(pipeline, concerns);
   return (
     <>

@@ -5,7 +5,7 @@ import { Badge, StateBadge } from '../parts/badge.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { Foreign } from '../parts/text.tsx';
 import { href } from '../place/route.ts';
-import { looks } from '../state/live.ts';
+import { looks, now } from '../state/live.ts';
 import { bytes, count, rate } from '../text/numbers.ts';
 
 /** All pipelines of the process, where it has several. */
@@ -39,7 +39,7 @@ export function PipelinesView(): JSX.Element {
 
 function Row({ pipeline }: { readonly pipeline: PipelineAnswer }): JSX.Element {
   const { name, state, look, sample } = pipeline;
-  const verdict = verdictOf(pipeline, concernsOf(pipeline, []));
+  const verdict = verdictOf(pipeline, concernsOf(pipeline, [], now.value));
   return (
     <tr>
       <td>
@@ -53,9 +53,15 @@ function Row({ pipeline }: { readonly pipeline: PipelineAnswer }): JSX.Element {
       <td class="wide">
         <Badge tone={verdict.tone}>{verdict.text}</Badge>
       </td>
-      <td class="number">{rate(sample?.settled)}</td>
-      <td class="number">{count(look.unsettled)}</td>
-      <td class="number">{bytes(look.source?.lagBytes)}</td>
+      <td class="number" data-label="Events/s">
+        {rate(sample?.settled)}
+      </td>
+      <td class="number" data-label="Unsettled">
+        {count(look.unsettled)}
+      </td>
+      <td class="number" data-label="Behind">
+        {bytes(look.source?.lagBytes)}
+      </td>
     </tr>
   );
 }

@@ -75,10 +75,16 @@ export function ReplaysView({ pipeline }: { readonly pipeline: PipelineAnswer })
                     <td>
                       <Foreign text={bookmark.name} />
                     </td>
-                    <td title={clock(bookmark.createdAt)}>{ago(bookmark.createdAt, now.value)}</td>
-                    <td class="number">{bytes(bookmark.bytes)}</td>
-                    <td>{bookmark.reachable === null ? '–' : bookmark.reachable ? 'yes' : 'no more'}</td>
-                    <td class="wide position">
+                    <td data-label="Set" title={clock(bookmark.createdAt)}>
+                      {ago(bookmark.createdAt, now.value)}
+                    </td>
+                    <td class="number" data-label="Log since">
+                      {bytes(bookmark.bytes)}
+                    </td>
+                    <td data-label="Can be read">
+                      {bookmark.reachable === null ? '–' : bookmark.reachable ? 'yes' : 'no more'}
+                    </td>
+                    <td data-label="Position" class="wide position">
                       <code>{bookmark.position}</code>
                     </td>
                     <td>
@@ -185,7 +191,7 @@ function NewBookmark({
   };
   return (
     <form
-      class="filters"
+      class="filters single"
       onSubmit={(event) => {
         event.preventDefault();
         if (!readOnly.value) void make();
