@@ -8,9 +8,10 @@ import { looked } from './looked.js';
 const servers: AdminServer[] = [];
 const log = pino({ level: 'silent' });
 
-/** Of the pipeline itself health needs no more. */
+/** Of the pipeline itself health and history need no more. */
 function pipelineWith(status: () => PipelineStatus): Pipeline {
-  return { name: 'orders', status } as Partial<Pipeline> as Pipeline;
+  const nothing = { admitted: 0, settled: 0, retries: 0, unsettled: 0, bytes: 0, source: null, oldest: null };
+  return { name: 'orders', status, totals: () => nothing, details: () => nothing } as unknown as Pipeline;
 }
 
 afterEach(async () => {

@@ -84,15 +84,19 @@ class PipelineHistory {
  * sees what was before.
  */
 export class History {
-  readonly #histories: ReadonlyMap<string, PipelineHistory>;
+  readonly #pipelines: readonly Sampled[];
+  #histories: ReadonlyMap<string, PipelineHistory> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #deaf: (() => void) | undefined;
 
   constructor(pipelines: readonly Sampled[]) {
-    this.#histories = new Map(pipelines.map((pipeline) => [pipeline.name, new PipelineHistory(pipeline)]));
+    this.#pipelines = pipelines;
   }
 
   start(): void {
+    this.#histories = new Map(
+      this.#pipelines.map((pipeline) => [pipeline.name, new PipelineHistory(pipeline)]),
+    );
     this.#deaf = listen('strandline:turn:timed', (timing) => {
       if (timing.kind === 'live') this.#histories.get(timing.pipeline)?.heard(timing);
     });
