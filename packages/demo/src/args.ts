@@ -8,7 +8,7 @@ export interface DemoArguments {
   readonly seconds: number;
   /** One line of JSON on stdout instead of the view and the summary. */
   readonly json: boolean;
-  /** Stay up after the summary until Ctrl-C. */
+  /** Stay up after the summary, with the console, until Ctrl-C. */
   readonly keep: boolean;
   readonly help: boolean;
 }
@@ -22,7 +22,7 @@ export const USAGE = `npm start -- [options]
   --mariadb     run it on MariaDB
   --seconds N   how long the writers run, 4 to 3600 (default 20)
   --json        print one line of JSON at the end instead of the view and the summary
-  --keep        stay up afterwards, with the connection strings, until Ctrl-C
+  --keep        stay up afterwards, with the console in the browser, until Ctrl-C
   --help        print this
 
 MySQL and MariaDB come from Debian's packages: apt-get downloads them the first time, into .cache.

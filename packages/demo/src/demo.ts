@@ -46,9 +46,10 @@ export async function runDemo(args: DemoArguments, view: View, interrupt: AbortS
   view.say(nextCommands(view.ink));
   if (args.json) process.stdout.write(`${toJson(report)}\n`);
   if (args.keep) {
-    await strandline.start(interrupt);
-    view.say(playground({ kind, url, offsets: offsets.name, log }, view.ink));
-    await stayUp(shop, view, AbortSignal.any([interrupt, strandline.failed]));
+    await strandline.start(interrupt, true);
+    const consoleUrl = strandline.status?.console ?? null;
+    view.say(playground({ kind, url, consoleUrl, offsets: offsets.name, log }, view.ink));
+    await stayUp(open, AbortSignal.any([interrupt, strandline.failed]));
   }
   return isKept(report) ? 0 : 1;
 }

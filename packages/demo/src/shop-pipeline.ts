@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { definePipeline, fileOffsets, redisOffsets, type Pipeline } from 'strandline';
 import { KINDS } from './database/kinds.js';
 import type { ShopDatabase } from './database/shop-database.js';
+import { PATIENCE, Troubles } from './troubles.js';
 import type { WorkerSettings } from './worker-messages.js';
 
 const CONCURRENCY = 32;
@@ -14,6 +15,7 @@ const FAILURES = 0.01;
 export function shopPipeline(settings: WorkerSettings, shop: ShopDatabase, onHandled: () => void): Pipeline {
   /** Kept by the handler for itself: it shows from outside whether two handlers of one order ever run at once. */
   const busyOrders = new Set<string>();
+  const troubles = settings.stays ? new Troubles() : null;
 
   return definePipeline({
     name: settings.pipeline,
@@ -22,13 +24,18 @@ export function shopPipeline(settings: WorkerSettings, shop: ShopDatabase, onHan
       settings.redisUrl === null
         ? fileOffsets({ directory: settings.offsetsDirectory })
         : redisOffsets({ url: settings.redisUrl }),
+    deadLetters: KINDS[settings.database].letters(settings.url),
     concurrency: CONCURRENCY,
+    ...(troubles === null ? {} : { handlerTimeout: PATIENCE, retry: { attempts: 100, maxDelay: 30_000 } }),
 
-    async handle({ key, id }, { attempt }) {
+    async handle({ key, id }, { attempt, signal, replay }) {
       const alone = !busyOrders.has(key);
       busyOrders.add(key);
       try {
         await delay(Math.random() * WORK_MS);
+        // Replays read on; they are to look at, and nothing is recorded twice.
+        if (replay) return;
+        await troubles?.meet(key, attempt, signal);
         if (attempt === 1 && Math.random() < FAILURES) throw new Error('The carrier did not answer.');
         await shop.recordHandled({ key, id, run: settings.run, attempt, alone });
         onHandled();

@@ -1,21 +1,25 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ShopDatabase } from './database/shop-database.js';
 import { Interrupted } from './interrupt.js';
-import { number } from './view-text.js';
-import type { View } from './view.js';
+import { startWriters } from './writers.js';
 
-const LOOK_EVERY_MS = 250;
+/** A few events a second: enough to see something move, and to find one again. */
+const WRITERS = 2;
+const LINGER_MS = 600;
 
-/** Says what becomes of the events that a person inserts by hand, until Ctrl-C. */
-export async function stayUp(shop: ShopDatabase, view: View, signal: AbortSignal): Promise<void> {
-  let shown = '';
-  while (!signal.aborted) {
-    const { committed, handled } = await shop.counts('0');
-    const line = `  committed ${number(committed)}, handled ${number(handled)}`;
-    if (line !== shown) view.say(line);
-    shown = line;
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
-  }
+/** The shop goes on at an easy pace until Ctrl-C. */
+export async function stayUp(
+  open: (client: string, connections: number) => ShopDatabase,
+  signal: AbortSignal,
+): Promise<void> {
+  const writing = startWriters({
+    open: (connections) => open('shop writer', connections),
+    writers: WRITERS,
+    lingerMs: LINGER_MS,
+  });
+  const ended = AbortSignal.any([signal, writing.failed]);
+  if (!ended.aborted)
+    await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }));
+  await writing.stop();
   // Ctrl-C is how this is meant to end; anything else is a failure.
-  if (!(signal.reason instanceof Interrupted)) throw signal.reason;
+  if (!(ended.reason instanceof Interrupted)) throw ended.reason;
 }

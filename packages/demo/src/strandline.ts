@@ -18,14 +18,14 @@ export interface Kill {
 /** Strandline as the demo runs it: a process of its own that is killed on the way and started again. */
 export class StrandlineUnderFire {
   readonly kills: Kill[] = [];
-  readonly #settings: Omit<WorkerSettings, 'run'>;
+  readonly #settings: Omit<WorkerSettings, 'run' | 'stays'>;
   readonly #logFile: string;
   readonly #failed = new AbortController();
   #run = 0;
   #worker: WorkerProcess | undefined;
   #deathWanted = false;
 
-  constructor(settings: Omit<WorkerSettings, 'run'>, logFile: string) {
+  constructor(settings: Omit<WorkerSettings, 'run' | 'stays'>, logFile: string) {
     this.#settings = settings;
     this.#logFile = logFile;
   }
@@ -43,11 +43,11 @@ export class StrandlineUnderFire {
     return this.#worker?.status;
   }
 
-  /** Starts the next life; resolves once it runs. */
-  async start(signal: AbortSignal): Promise<void> {
+  /** Starts the next life; resolves once it runs. @param stays whether it is the one that stays up, with the console */
+  async start(signal: AbortSignal, stays = false): Promise<void> {
     this.#run += 1;
     this.#deathWanted = false;
-    const worker = await WorkerProcess.start({ ...this.#settings, run: this.#run }, this.#logFile);
+    const worker = await WorkerProcess.start({ ...this.#settings, run: this.#run, stays }, this.#logFile);
     this.#worker = worker;
     void worker.exited.then((exit) => {
       this.#onExit(exit);

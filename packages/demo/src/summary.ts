@@ -63,7 +63,7 @@ function strandlineLines(report: Report, ink: Ansis): string[] {
 
 export function nextCommands(ink: Ansis): string {
   const rows = [
-    ['npm start -- --keep', 'stay up, with connection strings to play with'],
+    ['npm start -- --keep', 'stay up, with the console in the browser and orders in trouble'],
     ['npm start -- --mysql, or --mariadb', 'the same on the binlog'],
     ['npm start -- --seconds 60', 'let the shop run longer'],
     ['REDIS_URL=redis://127.0.0.1:6379 npm start', 'keep the offsets in Redis'],
@@ -80,20 +80,24 @@ export function nextCommands(ink: Ansis): string {
 export interface Places {
   readonly kind: DatabaseKind;
   readonly url: string;
+  /** Where the console is. */
+  readonly consoleUrl: string | null;
   readonly offsets: string;
   readonly log: string;
 }
 
-export function playground({ kind, url, offsets, log }: Places, ink: Ansis): string {
+export function playground({ kind, url, consoleUrl, offsets, log }: Places, ink: Ansis): string {
   const insert =
     `INSERT INTO outbox (order_id, version, type, payload) ` +
     `SELECT id, version + 1, 'order.returned', '{}' FROM orders LIMIT 1`;
   return [
-    `${ink.bold('Still up.')} The writers and the id cursor have stopped; Strandline runs on.`,
+    `${ink.bold('Still up.')} The id cursor has stopped; the shop goes on at an easy pace, and so does Strandline.`,
+    `  ${'console'.padEnd(11)}${ink.bold(consoleUrl ?? 'none')}`,
     `  ${kind.label.padEnd(11)}${url}`,
     `  offsets    ${offsets}`,
     `  its log    ${log}`,
-    'Insert an event and see it handled:',
+    'Some orders are in trouble from now on, to be looked at in the console: refused by the carrier, out of its reach',
+    'for two minutes, or slow. Insert an event of your own and see it handled:',
     `  ${ink.cyan(kind.shellCommand(url, insert))}`,
     'Ctrl-C ends everything and removes it.',
   ].join('\n');

@@ -10,6 +10,8 @@ export interface WorkerSettings {
   readonly redisUrl: string | null;
   /** Counts the worker's lives from 1. */
   readonly run: number;
+  /** It is the life that stays up: with the console, and with orders in trouble to be looked at there. */
+  readonly stays: boolean;
 }
 
 /** The environment variable that holds the settings as JSON. */
@@ -24,6 +26,8 @@ export interface WorkerStatus {
   readonly lagBytes: number | null;
   /** Events that this life of the worker has handled. */
   readonly handled: number;
+  /** Where the console is; null where there is none. */
+  readonly console: string | null;
 }
 
 /** The parent's one order. SIGINT is no use for it: Ctrl-C reaches the whole process group at once. */

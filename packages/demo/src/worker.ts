@@ -1,4 +1,5 @@
 import { StrandlineError, type Pipeline } from 'strandline';
+import { startAdmin, type Admin } from 'strandline/admin';
 import { KINDS } from './database/kinds.js';
 import { shopPipeline } from './shop-pipeline.js';
 import { SETTINGS_VARIABLE, STOP, type WorkerSettings, type WorkerStatus } from './worker-messages.js';
@@ -15,9 +16,10 @@ async function work(settings: WorkerSettings): Promise<void> {
     if (message === STOP) void pipeline.stop();
   });
 
+  await using admin = settings.stays ? await openConsole(pipeline) : null;
   await pipeline.start();
   const reporting = setInterval(() => {
-    report(pipeline, handled);
+    report(pipeline, handled, admin?.url ?? null);
   }, STATUS_EVERY_MS);
   try {
     await pipeline.finished;
@@ -26,9 +28,25 @@ async function work(settings: WorkerSettings): Promise<void> {
   }
 }
 
-function report(pipeline: Pipeline, handled: number): void {
+/** The port that the documentation names, and Prometheus looks at; any other where that one is taken. */
+async function openConsole(pipeline: Pipeline): Promise<Admin> {
+  const pipelines = [pipeline];
+  try {
+    return await startAdmin({ pipelines, address: '9464' });
+  } catch {
+    return startAdmin({ pipelines, address: '0' });
+  }
+}
+
+function report(pipeline: Pipeline, handled: number, consoleUrl: string | null): void {
   const { state, running, source } = pipeline.status();
-  const status: WorkerStatus = { state, running, lagBytes: source?.lagBytes ?? null, handled };
+  const status: WorkerStatus = {
+    state,
+    running,
+    lagBytes: source?.lagBytes ?? null,
+    handled,
+    console: consoleUrl,
+  };
   if (process.connected) process.send?.(status);
 }
 

@@ -4,12 +4,14 @@ import type { Logger } from '@strandline/core';
 import { prometheusMetrics } from '@strandline/metrics';
 import { env, type Pipeline } from '@strandline/pipeline';
 import { examine } from '../doctor/examine.js';
+import { createLog, parseLevel } from '../log.js';
 
 export interface AdminSettings {
   readonly pipelines: readonly Pipeline[];
   /** `9464`, `127.0.0.1:9464`, `0.0.0.0:9464`, …: a port alone is one of this machine only. */
   readonly address: Address | string;
-  readonly log: Logger;
+  /** Default: JSON lines on stderr, as `strandline run` writes them. */
+  readonly log?: Logger;
   /**
    * What the console and the API ask for; without one they are served to this machine alone. Default: what
    * `STRANDLINE_ADMIN_TOKEN` holds, or the file that `STRANDLINE_ADMIN_TOKEN_FILE` names.
@@ -38,6 +40,7 @@ export async function startAdmin({ address, ...settings }: AdminSettings): Promi
   const token = settings.token ?? env('STRANDLINE_ADMIN_TOKEN', '');
   const server = new AdminServer({
     ...settings,
+    log: settings.log ?? createLog(parseLevel(process.env['LOG_LEVEL'] ?? '')),
     address: typeof address === 'string' ? parseAddress(address) : address,
     token: token === '' ? undefined : token,
     metrics: prometheusMetrics({ pipelines }),

@@ -1,4 +1,4 @@
-import { mysql, postgres, type Source } from 'strandline';
+import { deadLetters, mysql, postgres, type DeadLetterStore, type Source } from 'strandline';
 import { MysqlShop } from './mysql-shop.js';
 import { PostgresShop } from './postgres-shop.js';
 import type { ShopDatabase } from './shop-database.js';
@@ -13,6 +13,8 @@ export interface DatabaseKind {
   open(url: string, client: string, connections: number): ShopDatabase;
   /** Strandline's source for the shop's outbox. */
   source(url: string): Source;
+  /** Where its dead letters are. */
+  letters(url: string): DeadLetterStore;
   /** A shell command that runs a statement there. */
   shellCommand(url: string, statement: string): string;
 }
@@ -23,7 +25,9 @@ export const KINDS: Readonly<Record<DatabaseName, DatabaseKind>> = {
   postgres: {
     label: 'Postgres',
     open: (url, client, connections) => new PostgresShop(url, client, connections),
-    source: (url) => postgres({ url, outbox: OUTBOX, start: 'now' }),
+    // An hour of the log is kept: for replays.
+    source: (url) => postgres({ url, outbox: OUTBOX, start: 'now', retention: { age: 3_600_000 } }),
+    letters: (url) => deadLetters({ postgres: { url } }),
     shellCommand: (url, statement) => `psql '${url}' -c "${statement}"`,
   },
   mysql: mysqlKind('MySQL', 'mysql'),
@@ -35,6 +39,7 @@ function mysqlKind(label: string, program: string): DatabaseKind {
     label,
     open: (url, client, connections) => new MysqlShop(url, client, connections),
     source: (url) => mysql({ url, outbox: OUTBOX, start: 'now' }),
+    letters: (url) => deadLetters({ mysql: { url } }),
     shellCommand: (url, statement) => {
       const { hostname, port, username, password, pathname } = new URL(url);
       // The client takes no connection string.
