@@ -33,3 +33,5 @@ export { startTool, type RunningTool } from './tools/running-tool.js';
 export type { Tool } from './tools/tool.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';
 export { promtool, type Promtool } from './prometheus/promtool.js';
+export { chromium, type Chromium } from './browser/chromium.js';
+export { startBrowser, type RunningBrowser } from './browser/browser.js';

@@ -11,6 +11,8 @@ export {
 } from './checker/judgement.js';
 export { MysqlCommittedLog } from './checker/mysql-committed-log.js';
 export { PostgresCommittedLog } from './checker/postgres-committed-log.js';
+export { axeViolations, type AxeViolation } from './axe-violations.js';
+export { testBrowser, type TestBrowser } from './browser.js';
 export { CommitWitness, type CommittedEvent, type CommittedTransaction } from './commit-witness.js';
 export { EffectCounters } from './effect-counters.js';
 export { FileHistory, historyWriter } from './history-file.js';
@@ -32,6 +34,7 @@ export { offsetsWith } from './offsets-with.js';
 export { rowsInTurn, rowsOf, type OutboxRow } from './outbox-row.js';
 export type { OutboxSession } from './outbox-session.js';
 export { OutboxWriters, type WriterOptions } from './outbox-writers.js';
+export { PageFaults } from './page-faults.js';
 export { lifeOfTerm, runOfTerm } from './pipeline-process-protocol.js';
 export type {
   OffsetsChoice,
@@ -64,6 +67,7 @@ export { TcpProxy, type SessionKind } from './tcp-proxy.js';
 export { TestLog } from './test-log.js';
 export { databaseKinds, testOutbox, type DatabaseKind } from './open-test-outbox.js';
 export { TestOutbox, type LogRelease, type SourceTuning } from './test-outbox.js';
+export { TestPage, type TestPageOptions } from './test-page.js';
 export { uniqueName } from './unique-name.js';
 export { uniqueServerId } from './unique-server-id.js';
 export { waitUntil, watchFor, type WaitOptions } from './wait-until.js';

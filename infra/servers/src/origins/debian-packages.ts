@@ -131,8 +131,8 @@ async function neededFor(apt: Apt, { packages, sources: more }: Wanted): Promise
     .map((fields) => `${String(fields.get('Package'))}=${String(fields.get('Version'))}`);
 }
 
-/** As in usr/lib/x86_64-linux-gnu; and systemd's own library, which libsystemd's users may need. */
-const libraryFolder = /^(usr\/)?lib(64|\/[^/]+-linux-[^/]+)?(\/systemd)?$/;
+/** As in usr/lib/x86_64-linux-gnu; and what systemd and PulseAudio keep to themselves, which users of their libraries need. */
+const libraryFolder = /^(usr\/)?lib(64|\/[^/]+-linux-[^/]+)?(\/(systemd|pulseaudio))?$/;
 
 /** Finds the loader and the library folders; where they lie differs between releases. */
 async function inspect(root: string): Promise<UnpackedPackages> {
