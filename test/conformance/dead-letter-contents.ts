@@ -52,10 +52,19 @@ export function describeContents(each: Each): void {
         });
         const error = { name: text, message: text, code: text, stack: text };
         const times = { firstFailedAt: '2026-01-01T00:00:00.000Z', lastFailedAt: '2026-01-01T00:00:00.001Z' };
+        const history = [
+          { first: 1, last: 2, ...times, error: { name: text, code: text, message: text } },
+          {
+            first: 4_294_967_296,
+            last: 4_294_967_297,
+            ...times,
+            error: { name: '', code: null, message: '' },
+          },
+        ];
         const failed = {
           event: stored,
           reason: 'failed' as const,
-          failure: { error, attempts: 7, ...times },
+          failure: { error, attempts: 7, ...times, history },
         };
         expect(await store.park(fence, stored.key, [failed], 'behind', ROOMY)).toBe('stored');
         const found = await headOf(claimed, stored.key);

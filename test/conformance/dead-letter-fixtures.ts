@@ -4,6 +4,7 @@ import {
   type DeadLetterDesk,
   type DeadLetterStore,
   type EventRecord,
+  type FailedAttempts,
   type Failure,
   type LetterFence,
   type LetterLimits,
@@ -77,6 +78,14 @@ export function failure(message: string, attempts = 3): Failure {
     attempts,
     firstFailedAt: '2026-01-01T00:00:00.000Z',
     lastFailedAt: '2026-01-01T00:00:01.000Z',
+    history: [failedAttempts('timed out', 1, attempts - 1), failedAttempts(message, attempts, attempts)],
+  };
+}
+
+export function failedAttempts(message: string, first: number, last: number): FailedAttempts {
+  return {
+    ...{ first, last, firstFailedAt: '2026-01-01T00:00:00.000Z', lastFailedAt: '2026-01-01T00:00:01.000Z' },
+    error: { name: 'Error', code: null, message },
   };
 }
 

@@ -115,6 +115,9 @@ describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
       { key: 'flaky', state: 'backoff', depth: 2, lastError: { name: 'TypeError', message: 'not yet' } },
     ]);
     expect(failing.body.strands[0].holdsUp.behind).toBe(1);
+    expect(failing.body.strands[0].history).toMatchObject([
+      { first: 1, last: 1, error: { name: 'TypeError', message: 'not yet' } },
+    ]);
     const slowest = await shop.get('/pipelines/orders/strands?sort=slowest');
     expect(slowest.body.strands).toMatchObject([
       { key: 'slow', state: 'running', holdsUp: { watermark: {} } },
@@ -150,7 +153,10 @@ describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
     const [letter] = (await shop.get('/pipelines/orders/letters?key=bad&error=stock')).body.letters;
     expect(letter).toMatchObject({
       reason: 'failed',
-      failure: { attempts: 1, error: { message: 'no stock' } },
+      failure: {
+        ...{ attempts: 1, error: { message: 'no stock' } },
+        history: [{ first: 1, last: 1, error: { message: 'no stock' } }],
+      },
     });
     const ofLetter = await shop.get(`/pipelines/orders/letters/${String(letter.id)}/payload`);
     expect(JSON.parse(ofLetter.body.text)).toEqual({ text: PAYLOAD });

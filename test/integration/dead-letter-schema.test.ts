@@ -64,7 +64,7 @@ describe.each(databaseKinds)('the tables in %s', (kind) => {
     await using store = closing(deadLetters(db.options()));
     await using desk = closing(deadLetterDesk(db.options()));
     await store.claim(fence, 'w');
-    await db.run('update strandline_letter_owners set version = 2');
+    await db.run('update strandline_letter_owners set version = 1');
     for (const work of [
       () => store.claim({ ...fence, epoch: 2 }, 'w'),
       () => store.park(fence, 'a', lettersOf('a', 1, 1), 'behind', ROOMY),
@@ -72,7 +72,24 @@ describe.each(databaseKinds)('the tables in %s', (kind) => {
     ]) {
       const error = await failing(work());
       expect(error).toMatchObject(schemaError);
-      expect(error.message).toMatch(/version 2, and this is made for version 1/);
+      expect(error.message).toMatch(/version 1, and this is made for version 2/);
+    }
+    // As a pipeline meets them that was not there when they were made.
+    await db.run('alter table strandline_letter_owners alter column version set default 1');
+    expect(await failing(store.claim({ pipeline: 'new', epoch: 1 }, 'w'))).toMatchObject(schemaError);
+    await db.run('update strandline_letter_owners set version = 2');
+    await store.park(fence, 'a', lettersOf('a', 1, 1), 'behind', ROOMY);
+    await db.run('alter table strandline_dead_letters drop column failure_history');
+    for (const work of [
+      () => store.park(fence, 'a', lettersOf('a', 2, 2), 'behind', ROOMY),
+      () => store.read(fence, 'a', 1),
+      () => desk.list('shop', {}, { after: null, limit: 1 }),
+      () => desk.show('shop', '1'),
+    ]) {
+      const error = await failing(work());
+      expect(error).toMatchObject(schemaError);
+      expect(error.message).toContain('has not the columns that it must have');
+      expect(error.remedy).toContain('failure_history');
     }
     await db.run('create table other_letter_owners (pipeline_name int)');
     await using other = closing(deadLetters({ ...db.options(), prefix: 'other_' }));

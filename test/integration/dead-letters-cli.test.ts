@@ -2,6 +2,7 @@ import { testOutbox, waitUntil, type DatabaseKind, type TestOutbox } from '@stra
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import type { Failure } from '@strandline/core';
 import { deadLetterDesk } from 'strandline';
 import { describe, expect, test } from 'vitest';
 import { CommandFolder, CONFIG, type Answered } from './strandline-command.js';
@@ -19,7 +20,7 @@ interface Answer {
 
 interface Exported {
   readonly event: { readonly key: string; readonly id: string; readonly payloadText: string };
-  readonly failure: { readonly attempts: number; readonly error: { readonly stack: string } } | null;
+  readonly failure: Failure | null;
 }
 
 /** A pipeline whose handler fails for a key while there is a file of its name, in a process of its own. */
@@ -141,6 +142,9 @@ describe.each(['postgres', 'mysql'] as const)('strandline dead-letters on %s', (
       const shown = await shop.asks('show', letters[0]?.id ?? '');
       expect(shown.code, shown.stderr).toBe(0);
       for (const text of [PAYLOAD, 'no stock of a', CONFIG]) expect(shown.stdout).toContain(text);
+      const failures =
+        /^failures:\n {2}1 {2}\S+Z {2}PermanentError: no stock of a at postgres:\/\/\*\*\*@db\/shop$/m;
+      expect(shown.stdout).toMatch(failures);
 
       const exported = await shop.asks('export');
       const lines = exported.stdout
@@ -156,6 +160,9 @@ describe.each(['postgres', 'mysql'] as const)('strandline dead-letters on %s', (
       ]);
       expect(lines.map(({ event }) => event.key).join('')).toMatch(/^(aaa|bb|dd){3}$/);
       expect(lines[0]?.event.payloadText).toContain(PAYLOAD);
+      expect(lines[0]?.failure?.history).toMatchObject([
+        { first: 1, last: 1, error: { name: 'PermanentError' } },
+      ]);
       expect(exported.stderr).toContain('7 letters exported\n');
 
       // As `export | head` does it.

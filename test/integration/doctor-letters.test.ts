@@ -81,6 +81,14 @@ describe.each(databaseKinds)('%s', (kind) => {
     const late = await lettersFound(db.options(), { perKey: 100, inAll: 100 });
     expect(late.get('letters-limits')?.result).toBe('pass');
     expect(late.get('letters-waiting')?.result).toBe('warn');
+
+    // Tables of another version.
+    await db.run('alter table strandline_dead_letters drop column failure_history');
+    expect((await lettersFound(db.options())).get('letters-tables')).toMatchObject({
+      result: 'fail',
+      found: expect.stringContaining('has not the columns') as string,
+      remedy: expect.stringContaining('failure_history') as string,
+    });
   });
 
   test('inbox: a table that is not there, another one of its name, and rights that are missing', async () => {

@@ -50,6 +50,9 @@ describe.each(databaseKinds)('%s: a failed event is tried again', (kind) => {
     expect(gaps[0]).toBeLessThan(10 * 30);
     const [letter] = await shop.all({ key: 'a' });
     expect(letter).toMatchObject({ reason: 'failed', failure: { attempts: 4, error: { message: 'still' } } });
+    const { history: told, firstFailedAt, lastFailedAt } = letter?.failure ?? {};
+    const error = { name: 'Error', code: null, message: 'still' };
+    expect(told).toEqual([{ first: 1, last: 4, firstFailedAt, lastFailedAt, error }]);
   });
 
   test('for no longer than maxElapsed', async () => {

@@ -1,4 +1,5 @@
 import type { OutboxEvent } from './event.js';
+import type { FailureHistory } from './failure-history.js';
 import type { Finding } from './finding.js';
 
 /** Why an event could not be handled: what is kept of the error, without any payload. */
@@ -10,14 +11,17 @@ export interface LetterError {
   readonly stack: string;
 }
 
-/** One failed turn. */
+/** What became of the attempts to handle an event. */
 export interface Failure {
+  /** What the last one failed with. */
   readonly error: LetterError;
-  /** How many times the handler was called for the event. */
+  /** How many times the handler was called for the event; a letter that is released and fails again counts on. */
   readonly attempts: number;
   /** When the first and the last of those failed, ISO 8601 UTC. */
   readonly firstFailedAt: string;
   readonly lastFailedAt: string;
+  /** What each of them failed with, in short. */
+  readonly history: FailureHistory;
 }
 
 /** Why an event is in the table. */

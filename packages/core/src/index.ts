@@ -44,6 +44,7 @@ export {
   type Finding,
   type Verdict,
 } from './finding.js';
+export { timedBy, withAttempt, type FailedAttempts, type FailureHistory } from './failure-history.js';
 export { EVENT_OVERHEAD, LazyEvent, NO_COLUMNS, type EventTexts } from './lazy-event.js';
 export type { HandlerContext } from './handler-context.js';
 export type { HandlerDiagnosisRequest, HandlerParts } from './handler-parts.js';
@@ -74,6 +75,7 @@ export type {
   ServerLoad,
 } from './outbox-pruner.js';
 export { delayCeiling, nextDelay, type RetryPolicy } from './retry-policy.js';
+export { cut, shortError, type ShortError } from './short-error.js';
 export type { SourceBatch } from './source-batch.js';
 export type { SourceIdentity } from './source-identity.js';
 export type { OpenRequest, RetentionStatus, Source, SourceStatus, SourceStream } from './source.js';

@@ -1,5 +1,7 @@
 import { invariant } from './errors.js';
 import type { OutboxEvent } from './event.js';
+import type { FailureHistory } from './failure-history.js';
+import { HeadFailures } from './head-failures.js';
 import type { Position } from './position.js';
 import { Mark, type Positioned } from './watermark.js';
 
@@ -39,14 +41,6 @@ export class Entry extends Mark {
  */
 export type StrandState = 'ready' | 'running' | 'stuck' | 'backoff' | 'exhausted' | 'halted' | 'held';
 
-/** Of one head: when it first and last failed, when it is tried again (NaN outside of backoff), and its last error. */
-interface Failures {
-  readonly firstAt: number;
-  lastAt: number;
-  dueAt: number;
-  lastError: unknown;
-}
-
 /** Which states may follow which. */
 const SUCCESSORS: Readonly<Record<StrandState, readonly StrandState[]>> = {
   ready: ['running', 'held', 'exhausted'],
@@ -77,7 +71,7 @@ export class Strand {
   /** How many of its oldest events are handled one by one: those of a batch that failed. */
   #alone = 0;
   /** What is known of the present head's failures. Few heads fail: the others carry no room for it. */
-  #failures: Failures | null = null;
+  #failures: HeadFailures | null = null;
 
   constructor(readonly key: string) {}
 
@@ -118,11 +112,15 @@ export class Strand {
     return this.#failures?.lastError;
   }
 
+  /** What the present head's attempts failed with: nothing before the first failure. */
+  get failureHistory(): FailureHistory<number> {
+    return this.#failures?.history ?? [];
+  }
+
   /** The present head has failed. */
   failed(error: unknown, now: number): void {
-    this.#failures ??= { firstAt: now, lastAt: now, dueAt: NaN, lastError: error };
-    this.#failures.lastAt = now;
-    this.#failures.lastError = error;
+    if (this.#failures === null) this.#failures = new HeadFailures(error, now);
+    else this.#failures.add(error, now);
   }
 
   /** The present head, which has failed, is tried again then, or (NaN) waits for no moment any more. */

@@ -160,6 +160,16 @@ describe('batch', () => {
     expect(idsOf(takeOne(executor))).toEqual(['5', '6']);
   });
 
+  it('that is tried event by event leaves its failures behind: each event counts its own', () => {
+    const executor = admitted('aa', { batch: 2 });
+    const strand = takeOne(executor);
+    executor.fail(strand, new PermanentError('one of two'), 0);
+    expect(executor.narrow(strand)).toBe(true);
+    expect(strand.failureHistory).toEqual([]);
+    executor.fail(takeOne(executor), failure, 5);
+    expect(strand.failureHistory).toMatchObject([{ first: 1, last: 1, firstFailedAt: 5 }]);
+  });
+
   it('is not joined by events that arrive while it is in flight', () => {
     const executor = admitted('a', { batch: 3 });
     const strand = takeOne(executor);

@@ -114,6 +114,7 @@ describe('strand', () => {
     strand.failed(new Error('the handler failed'), 1_000);
     strand.shift();
     expect([strand.attempt, strand.firstFailedAt, strand.lastError]).toEqual([0, NaN, undefined]);
+    expect(strand.failureHistory).toEqual([]);
   });
 
   it('names the events in flight, the oldest first', () => {

@@ -3,6 +3,7 @@ import {
   restoreEvent,
   type DeadLetter,
   type Failure,
+  type FailureHistory,
   type LetterReason,
   type LetterState,
   type NewLetter,
@@ -31,7 +32,7 @@ export function identityHash(pipeline: string, event: OutboxEvent): Buffer {
 /** Failures in columns. */
 export const FAILURE = [
   ...(['error_name', 'error_message', 'error_code', 'error_stack'] as const),
-  ...(['attempts', 'first_failed_at', 'last_failed_at'] as const),
+  ...(['attempts', 'first_failed_at', 'last_failed_at', 'failure_history'] as const),
 ] as const;
 
 /** What a letter is read from. */
@@ -60,10 +61,10 @@ export function toRow({ event, owner, ...letter }: PlacedLetter): Value[] {
 
 export function toFailureColumns(failure: Failure | null): Value[] {
   if (failure === null) return FAILURE.map(() => null);
-  const { error, attempts, firstFailedAt, lastFailedAt } = failure;
+  const { error, attempts, firstFailedAt, lastFailedAt, history } = failure;
   return [
     ...[toStored(error.name), toStored(error.message), toStoredOrNull(error.code), toStored(error.stack)],
-    ...[attempts, firstFailedAt, lastFailedAt],
+    ...[attempts, firstFailedAt, lastFailedAt, toStored(JSON.stringify(history))],
   ];
 }
 
@@ -111,5 +112,6 @@ export function failureOf(row: Row): Failure | null {
     attempts: integerOf(row, 'attempts'),
     firstFailedAt: textOf(row, 'first_failed_at'),
     lastFailedAt: textOf(row, 'last_failed_at'),
+    history: JSON.parse(textOrNull(row, 'failure_history') ?? '[]') as FailureHistory,
   };
 }

@@ -3,6 +3,7 @@ import type { Dialect, Link, Question, TableNames, Trouble } from './dialect.js'
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
 import type { Timeouts } from './options.js';
+import { VERSION } from './tables.js';
 
 /** https://dev.mysql.com/doc/mysql-errors/9.0/en/server-error-reference.html */
 const TROUBLES: Readonly<Record<number, Trouble>> = {
@@ -138,6 +139,7 @@ export class Mysql implements Dialect {
   attempts bigint,
   first_failed_at ${WORD},
   last_failed_at ${WORD},
+  failure_history ${TEXT},
   unique key ${prefix}dead_letters_identity (identity_hash),
   key ${prefix}dead_letters_of_key (key_hash, state, place),
   key ${prefix}dead_letters_state (pipeline, state, id)
@@ -155,7 +157,7 @@ export class Mysql implements Dialect {
   id bigint not null auto_increment primary key,
   pipeline_hash binary(32) not null unique,
   pipeline_name ${TEXT} not null,
-  version int not null default 1,
+  version int not null default ${String(VERSION)},
   epoch bigint not null default 0,
   running int not null default 0,
   watermark ${TEXT},

@@ -4,6 +4,7 @@ import type { Dialect, Link, Question, Session, TableNames, Trouble } from './di
 import { configError } from './errors.js';
 import { insertInto } from './insert.js';
 import type { Timeouts } from './options.js';
+import { VERSION } from './tables.js';
 
 /** SQLSTATEs and classes of them: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
@@ -113,7 +114,8 @@ export class Postgres implements Dialect {
   error_stack text,
   attempts bigint,
   first_failed_at text,
-  last_failed_at text
+  last_failed_at text,
+  failure_history text
 )`,
       `create unique index if not exists ${prefix}dead_letters_identity on ${letters} (identity_hash)`,
       `create index if not exists ${prefix}dead_letters_of_key on ${letters} (key_hash, state, place)`,
@@ -131,7 +133,7 @@ export class Postgres implements Dialect {
   id bigint generated always as identity primary key,
   pipeline_hash bytea not null unique,
   pipeline_name text not null,
-  version integer not null default 1,
+  version integer not null default ${String(VERSION)},
   epoch bigint not null default 0,
   running integer not null default 0,
   watermark text,

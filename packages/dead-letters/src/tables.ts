@@ -3,7 +3,7 @@ import { LettersError } from './errors.js';
 import type { ValidOptions } from './options.js';
 
 /** What `version` is in the rows of owners that this version writes and reads. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** After the prefix. */
 export const TABLE_NAMES = ['dead_letters', 'parked_keys', 'letter_owners'] as const;

@@ -1,4 +1,10 @@
-import { OwnershipLostError, PermanentError, type Offset, type OutboxEvent } from '@strandline/core';
+import {
+  OwnershipLostError,
+  PermanentError,
+  type Failure,
+  type Offset,
+  type OutboxEvent,
+} from '@strandline/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { Handler, PipelineOptions } from '../src/config.js';
 import { Run } from '../src/run.js';
@@ -96,6 +102,40 @@ describe('an event that no retry can help', () => {
     ]);
     const [first] = setup.letters.letters;
     expect(first?.failure).toMatchObject({ attempts: 1, error: { name: 'PermanentError', message: 'bad' } });
+    await setup.stop();
+  });
+
+  it('tells what each of its attempts failed with; released, it counts on from there', async () => {
+    const retry = { attempts: 4, initialDelay: 0, maxDelay: 0 };
+    const setup = await new Setup(new FakeLetters(), { retry }).start((_, { attempt }) => {
+      if (isBetter) return Promise.resolve();
+      calls.push(attempt);
+      return Promise.reject(new Error(calls.length <= 3 ? 'timed out' : 'no stock\nof the payload'));
+    });
+    let isBetter = false;
+    const calls: number[] = [];
+    const attempts = (first: number, last: number, message: string): object => ({
+      ...{ first, last },
+      error: { name: 'Error', code: null, message },
+    });
+    const failureOf = (id: string): Failure | null | undefined =>
+      setup.letters.letters.find(({ event }) => event.id === id)?.failure;
+    setup.stream.give(events('aa'), 3);
+    await settled(setup, 3);
+    const before = failureOf('1');
+    expect(before?.history).toMatchObject([attempts(1, 3, 'timed out'), attempts(4, 4, 'no stock')]);
+    expect(before?.history.at(0)?.firstFailedAt).toBe(before?.firstFailedAt);
+    expect(before?.history.at(-1)?.lastFailedAt).toBe(before?.lastFailedAt);
+    setup.letters.releasedKeys.add('a');
+    await until('it has failed again', () => failureOf('1')?.attempts === 8);
+    const after = failureOf('1');
+    expect(calls).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+    expect(after?.history).toMatchObject([attempts(1, 3, 'timed out'), attempts(4, 8, 'no stock')]);
+    expect(after?.history[0]).toEqual(before?.history[0]);
+    expect(after?.history[1]?.firstFailedAt).toBe(before?.lastFailedAt);
+    expect(after?.history[1]?.lastFailedAt).toBe(after?.lastFailedAt);
+    expect(failureOf('2')).toBeNull();
+    isBetter = true;
     await setup.stop();
   });
 

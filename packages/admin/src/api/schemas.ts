@@ -10,6 +10,13 @@ const time = text.nullable();
 
 const errorSchema = z.object({ name: text, code: text.nullable(), message: text });
 
+/** What the attempts of an event failed with: those in a row that failed with the same error are one entry. */
+const historySchema = z
+  .array(
+    z.object({ first: number, last: number, firstFailedAt: text, lastFailedAt: text, error: errorSchema }),
+  )
+  .readonly();
+
 export const orderSchema = z.object({ by: text, at: text, note: text }).openapi('Order');
 export const heldKeySchema = orderSchema.extend({ key: text }).openapi('HeldKey');
 
@@ -88,6 +95,7 @@ export const strandSchema = z
     firstFailedAt: time,
     lastFailedAt: time,
     lastError: errorSchema.nullable(),
+    history: historySchema,
     nextTryAt: time,
     turn: z.object({ events: number, runningFor: number, stuck: z.boolean() }).nullable(),
     holdsUp: z.object({
@@ -123,6 +131,7 @@ export const keySchema = z
           attempts: number,
           lastFailedAt: time,
           error: errorSchema.nullable(),
+          history: historySchema,
         }),
       )
       .nullable(),
@@ -166,6 +175,7 @@ export const letterSchema = z
         firstFailedAt: text,
         lastFailedAt: text,
         error: errorSchema.extend({ stack: text }),
+        history: historySchema,
       })
       .nullable(),
   })

@@ -1,3 +1,4 @@
+import type { FailureHistory, ShortError } from '@strandline/core';
 import { cliError } from '../errors.js';
 import { written } from '../streams.js';
 import type { Desk } from './at-desk.js';
@@ -6,7 +7,7 @@ import type { PipelineOptions } from '../options.js';
 import { countsLine } from './counts-line.js';
 import { json, printable, printableLines, table } from '../text.js';
 
-/** Tells all of one letter, payload and stack included. */
+/** Tells all of one letter, its attempts, payload and stack included. */
 export async function show(
   { pipeline, letters, streams }: Desk,
   id: string,
@@ -55,9 +56,30 @@ function describe({ event, failure, ...letter }: LetterRecord): string {
   );
   return [
     table(known),
-    ...(failure === null ? [] : section('error', failure.error.stack)),
+    ...(failure === null ? [] : [attempts(failure.history), ...section('error', failure.error.stack)]),
     ...section('payload', event.payloadText ?? 'NULL'),
   ].join('');
+}
+
+/** What each attempt failed with, so that they can be compared. */
+function attempts(history: FailureHistory): string {
+  if (history.length === 0) return '';
+  const rows = history.flatMap((entry, n) => {
+    const { first, last, firstFailedAt, lastFailedAt, error } = entry;
+    const before = history[n - 1]?.last ?? 0;
+    const when = first === last ? firstFailedAt : `${firstFailedAt} to ${lastFailedAt}`;
+    const told = [span(first, last), when, errorText(error)];
+    return first === before + 1 ? [told] : [[span(before + 1, first - 1), 'not kept', ''], told];
+  });
+  return `failures:\n${table(rows.map((row) => ['', ...row.map(printable)]))}`;
+}
+
+function span(first: number, last: number): string {
+  return first === last ? String(first) : `${String(first)}–${String(last)}`;
+}
+
+function errorText({ name, code, message }: ShortError): string {
+  return [code === null ? name : `${name} ${code}`, message].filter(Boolean).join(': ');
 }
 
 function section(name: string, text: string): string[] {

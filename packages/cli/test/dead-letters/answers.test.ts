@@ -81,6 +81,20 @@ describe('show', () => {
     expect(wrote.stdout).not.toContain('\u001b');
   });
 
+  test('tells what each attempt failed with, and which ones are not kept', async () => {
+    const { at, wrote } = deskWith(LETTERS);
+    await show(at, '1', {});
+    expect(wrote.stdout).toContain(
+      [
+        'failures:',
+        '  1–3  2026-01-01T00:00:00.001Z to 2026-01-01T00:00:00.003Z  TypeError: not yet',
+        '  4–6  not kept',
+        '  7    2026-01-01T00:00:00.007Z                              TimeoutError E_TIME: no answer\\u001b[2J',
+        'error:',
+      ].join('\n'),
+    );
+  });
+
   test('in JSON with the exact texts of the event', async () => {
     const { at, wrote } = deskWith(LETTERS);
     await show(at, '1', { json: true });
@@ -89,7 +103,13 @@ describe('show', () => {
       letter: {
         id: '1',
         state: 'waiting',
-        failure: { attempts: 3 },
+        failure: {
+          attempts: 7,
+          history: [
+            { first: 1, last: 3 },
+            { first: 7, last: 7 },
+          ],
+        },
         event: { id: 'e1', key: 'a', payloadText: `{"a": "${PAYLOAD}"}`, columns: { tenant: 'acme' } },
       },
     });
@@ -111,7 +131,13 @@ describe('export', () => {
     expect(lines.map(({ id }) => id)).toEqual(['1', '3', '4', '5']);
     expect(lines[0]).toMatchObject({
       event: { payloadText: `{"a": "${PAYLOAD}"}` },
-      failure: { attempts: 3 },
+      failure: {
+        attempts: 7,
+        history: [
+          { first: 1, last: 3 },
+          { first: 7, last: 7 },
+        ],
+      },
     });
     expect(wrote.stdout).not.toContain(PASSWORD);
     expect(wrote.stderr).toBe(`4 letters exported\n${LINE}`);

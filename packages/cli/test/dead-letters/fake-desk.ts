@@ -1,6 +1,7 @@
 import {
   restoreEvent,
   type DeadLetter,
+  type FailedAttempts,
   type LetterCounts,
   type LetterFilter,
   type LetterState,
@@ -28,9 +29,13 @@ export function letter(n: number, key: string, state: LetterState = 'waiting'): 
         message,
         stack: `TimeoutError: ${message}\n\tat handle`,
       },
-      attempts: 3,
+      attempts: 7,
       firstFailedAt: '2026-01-01T00:00:00.000Z',
       lastFailedAt: '2026-01-01T00:00:01.000Z',
+      history: [
+        failed(1, 3, { name: 'TypeError', code: null, message: 'not yet' }),
+        failed(7, 7, { name: 'TimeoutError', code: 'E_TIME', message: 'no answer\u001b[2J' }),
+      ],
     },
     event: restoreEvent({
       ...{
@@ -45,6 +50,11 @@ export function letter(n: number, key: string, state: LetterState = 'waiting'): 
       transaction: { id: '77', ordinal: 2, commitTime: '2026-01-01T00:00:00.000000Z' },
     }),
   };
+}
+
+function failed(first: number, last: number, error: FailedAttempts['error']): FailedAttempts {
+  const at = (n: number): string => `2026-01-01T00:00:00.00${String(n)}Z`;
+  return { first, last, firstFailedAt: at(first), lastFailedAt: at(last), error };
 }
 
 /** A desk in memory, with pages of two letters, that writes down what changes something. */

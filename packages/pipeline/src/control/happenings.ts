@@ -1,4 +1,4 @@
-import { shortError } from '../report/short-text.js';
+import { shortError, type ShortError } from '@strandline/core';
 
 /** Happenings of one key that are kept, the last ones. */
 const PER_KEY = 50;
@@ -32,7 +32,7 @@ export interface Happening {
   /** The event that it happened to. */
   readonly position?: string;
   readonly attempt?: number;
-  readonly error?: ReturnType<typeof shortError>;
+  readonly error?: ShortError;
   readonly by?: string;
   readonly note?: string;
 }

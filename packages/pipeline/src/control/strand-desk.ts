@@ -1,5 +1,5 @@
+import { shortError } from '@strandline/core';
 import type { Run } from '../run.js';
-import { shortError } from '../report/short-text.js';
 import { eventOf, letterViewOf, liveViewOf, NAMED_LETTERS, type KeyView } from '../report/key-view.js';
 import { listStrands, type StrandList, type StrandQuery } from '../report/strand-list.js';
 import type { PipelineDesk } from '../letters/desk.js';

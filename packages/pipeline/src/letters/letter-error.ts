@@ -1,4 +1,4 @@
-import type { LetterError } from '@strandline/core';
+import { cut, type LetterError } from '@strandline/core';
 
 /** Characters that are kept: errors of some libraries carry whole documents. */
 const LONGEST_MESSAGE = 4_096;
@@ -22,8 +22,4 @@ function stacks(error: Error): string[] {
   for (let at: unknown = error; at instanceof Error && all.length < DEEPEST_CAUSE; at = at.cause)
     all.push(at.stack ?? `${at.name}: ${at.message}`);
   return all;
-}
-
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
 }

@@ -1,4 +1,11 @@
-import { nextDelay, type DeadLetter, type Failure, type Logger } from '@strandline/core';
+import {
+  nextDelay,
+  shortError,
+  withAttempt,
+  type DeadLetter,
+  type Failure,
+  type Logger,
+} from '@strandline/core';
 import type { BatchHandler, Handler, PipelineConfig } from '../config.js';
 import type { Doubt } from '../doubt.js';
 import { errorFields } from '../error-fields.js';
@@ -47,6 +54,7 @@ export class LetterTurns {
     const { config, term, log, closing } = this.#options;
     const { key, position } = letter.event;
     const before = letter.failure?.attempts ?? 0;
+    let history = letter.failure?.history ?? [];
     let firstFailedAt = '';
     /** By the clock that nobody sets. */
     let failingSince = NaN;
@@ -61,6 +69,7 @@ export class LetterTurns {
       } catch (error) {
         const failedAt = new Date(Date.now()).toISOString();
         const now = performance.now();
+        history = withAttempt(history, before + attempt, failedAt, shortError(error));
         if (Number.isNaN(failingSince)) [firstFailedAt, failingSince] = [failedAt, now];
         const delay = nextDelay(config.retry, attempt, now - failingSince, error, Math.random());
         if (delay === null) {
@@ -71,6 +80,7 @@ export class LetterTurns {
             attempts: before + attempt,
             firstFailedAt: letter.failure?.firstFailedAt ?? firstFailedAt,
             lastFailedAt: failedAt,
+            history,
           };
         }
         term.ledger.retries += 1;

@@ -1,6 +1,7 @@
 import {
   OwnershipLostError,
   StrandlineError,
+  timedBy,
   type DeadLetterStore,
   type Executor,
   type Failure,
@@ -471,13 +472,15 @@ function letterOf(strand: Strand, error: unknown): NewLetter {
   return { event, reason, failure: failureOf(strand, error) };
 }
 
-function failureOf({ attempt, firstFailedAt, lastFailedAt }: Strand, error: unknown): Failure {
+function failureOf(strand: Strand, error: unknown): Failure {
   const now = Date.now() - performance.now();
+  const at = (time: number): string => new Date(now + time).toISOString();
   return {
     error: letterError(error),
-    attempts: attempt,
-    firstFailedAt: new Date(now + firstFailedAt).toISOString(),
-    lastFailedAt: new Date(now + lastFailedAt).toISOString(),
+    attempts: strand.attempt,
+    firstFailedAt: at(strand.firstFailedAt),
+    lastFailedAt: at(strand.lastFailedAt),
+    history: timedBy(strand.failureHistory, at),
   };
 }
 

@@ -1,8 +1,15 @@
-import type { DeadLetter, HeldKey, Order, OutboxEvent } from '@strandline/core';
+import {
+  shortError,
+  type DeadLetter,
+  type FailureHistory,
+  type HeldKey,
+  type Order,
+  type OutboxEvent,
+  type ShortError,
+} from '@strandline/core';
 import type { Happening } from '../control/happenings.js';
 import type { Run } from '../run.js';
 import { momentOf, viewOf, type StrandView } from './strand-view.js';
-import { shortError } from './short-text.js';
 
 /** Events, and letters, that a view names. */
 const NAMED_EVENTS = 100;
@@ -26,7 +33,9 @@ export interface LetterView {
   readonly event: { readonly id: string; readonly type: string | null; readonly position: string };
   readonly attempts: number;
   readonly lastFailedAt: string | null;
-  readonly error: ReturnType<typeof shortError> | null;
+  readonly error: ShortError | null;
+  /** What its attempts failed with, in short. */
+  readonly history: FailureHistory;
 }
 
 /** One key's life, as far as it is known in this process. Nothing of a payload is in it. */
@@ -47,7 +56,7 @@ export interface KeyView {
   /** Its letters, at most 50, in the order of storing; null without `deadLetters`, or when the table can't be asked. */
   readonly letters: readonly LetterView[] | null;
   /** Why the table can't be asked. */
-  readonly lettersError: ReturnType<typeof shortError> | null;
+  readonly lettersError: ShortError | null;
   /** What has happened to it lately, oldest first: only what failed, and what operators did. */
   readonly happenings: readonly Happening[];
 }
@@ -95,5 +104,6 @@ export function letterViewOf(letter: DeadLetter): LetterView {
     lastFailedAt: failure?.lastFailedAt ?? null,
     error:
       failure === null ? null : shortError(Object.assign(new Error(failure.error.message), failure.error)),
+    history: failure?.history ?? [],
   };
 }

@@ -1,6 +1,6 @@
-import type { Strand } from '@strandline/core';
+import { cut, shortError, type Strand } from '@strandline/core';
 import type { InstanceDetails } from './instance-details.js';
-import { cut, LONGEST_KEY, shortError } from './short-text.js';
+import { LONGEST_KEY } from './short-text.js';
 import { Top } from './top.js';
 
 /** How many of each kind a report names. */

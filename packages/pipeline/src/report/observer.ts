@@ -1,8 +1,9 @@
+import { cut, shortError } from '@strandline/core';
 import type { InstanceDetails } from './instance-details.js';
 import { NAMED, notableKeys, seconds } from './notable-keys.js';
 import { RateMeter } from './rates.js';
 import type { Run } from '../run.js';
-import { cut, LONGEST_ID, LONGEST_KEY, LONGEST_POSITION, shortError } from './short-text.js';
+import { LONGEST_ID, LONGEST_KEY, LONGEST_POSITION } from './short-text.js';
 import { TurnAges } from './turn-ages.js';
 
 const NOTHING: InstanceDetails = {

@@ -1,7 +1,13 @@
-import type { Strand, StrandState } from '@strandline/core';
+import {
+  shortError,
+  timedBy,
+  type FailureHistory,
+  type ShortError,
+  type Strand,
+  type StrandState,
+} from '@strandline/core';
 import type { RunningTurn } from '../dispatcher.js';
 import type { Run } from '../run.js';
-import { shortError } from './short-text.js';
 
 /** One live key, as it is at this moment. Times are ISO 8601 UTC, spans in milliseconds. Nothing of a payload is in it. */
 export interface StrandView {
@@ -24,7 +30,9 @@ export interface StrandView {
   readonly attempts: number;
   readonly firstFailedAt: string | null;
   readonly lastFailedAt: string | null;
-  readonly lastError: ReturnType<typeof shortError> | null;
+  readonly lastError: ShortError | null;
+  /** What the attempts that failed did so with, in short. */
+  readonly history: FailureHistory;
   readonly nextTryAt: string | null;
   /** The turn that runs: how many events it has, for how long, and whether that is too long. */
   readonly turn: { readonly events: number; readonly runningFor: number; readonly stuck: boolean } | null;
@@ -64,8 +72,8 @@ export function viewOf(strand: Strand, moment: ViewMoment): StrandView {
   const { key, state, length, attempt, head, firstFailedAt, lastFailedAt, dueAt } = strand;
   const { id, type, position, transaction } = head.event;
   const turn = turns.get(strand);
-  const at = (time: number): string | null =>
-    Number.isNaN(time) ? null : new Date(wall - now + time).toISOString();
+  const when = (time: number): string => new Date(wall - now + time).toISOString();
+  const at = (time: number): string | null => (Number.isNaN(time) ? null : when(time));
   return {
     key,
     state,
@@ -77,6 +85,7 @@ export function viewOf(strand: Strand, moment: ViewMoment): StrandView {
     firstFailedAt: at(firstFailedAt),
     lastFailedAt: at(lastFailedAt),
     lastError: Number.isNaN(firstFailedAt) ? null : shortError(strand.lastError),
+    history: timedBy(strand.failureHistory, when),
     nextTryAt: at(dueAt),
     turn: turn === undefined ? null : turnOf(turn, wall),
     holdsUp: {

@@ -26,6 +26,7 @@ describe('strands', () => {
       ...{ state: 'backoff', held: false, depth: 2, attempts: 1, turn: null },
       head: { id: '1', position: 'p1', committedAt: '2026-01-01T00:00:00.000000Z' },
       lastError: { name: 'Error', code: 'E_BAD', message: 'bad' },
+      history: [{ first: 1, last: 1, error: { name: 'Error', code: 'E_BAD', message: 'bad' } }],
       holdsUp: { behind: 1, watermark: { spans: 0, unsettled: 5 } },
     });
     expect(Date.parse(a?.nextTryAt ?? '') - Date.parse(a?.firstFailedAt ?? '')).toBeGreaterThan(3_000_000);
@@ -34,8 +35,11 @@ describe('strands', () => {
       turn: { events: 1, stuck: false },
       holdsUp: { watermark: null },
     });
+    const [only] = a?.history ?? [];
+    expect([only?.firstFailedAt, only?.lastFailedAt]).toEqual([a?.firstFailedAt, a?.firstFailedAt]);
     expect(b?.turn?.runningFor).toBeGreaterThanOrEqual(0);
-    expect(d).toMatchObject({ state: 'held', held: true, attempts: 0, lastError: null, firstFailedAt: null });
+    expect(d).toMatchObject({ state: 'held', held: true, attempts: 0, lastError: null, history: [] });
+    expect(d?.firstFailedAt).toBeNull();
     expect((await world.pipeline.strands({ sort: 'failing' })).strands.map(({ key }) => key)).toEqual(['a']);
     expect((await world.pipeline.strands({ sort: 'slowest' })).strands.map(({ key }) => key)).toEqual(['b']);
     expect((await world.pipeline.strands({ state: 'held' })).strands.map(({ key }) => key)).toEqual(['d']);
@@ -109,6 +113,12 @@ describe('a key', () => {
     world.bad.add('1');
     world.stream.give(events('aa'), 3);
     await world.untilSettled(3);
+    const parked = await pipeline.key('a');
+    const error = { name: 'Error', code: 'E_BAD', message: 'bad' };
+    expect(parked.letters).toMatchObject([
+      { attempts: 2, error, history: [{ first: 1, last: 2, error }] },
+      { attempts: 0, error: null, history: [] },
+    ]);
     world.bad.clear();
     letters.releasedKeys.add('a');
     await world.untilSeen('2');
