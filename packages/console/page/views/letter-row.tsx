@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { LetterAnswer, PayloadAnswer } from '@strandline/admin';
 import { get, ofPipeline } from '../api/client.ts';
+import { Attempts } from '../parts/attempts.tsx';
 import { StateBadge } from '../parts/badge.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/panel.tsx';
@@ -111,6 +112,7 @@ function Opened({
               ] as const)),
         ]}
       />
+      {failure !== null && <Attempts history={failure.history} />}
       {failure !== null && (
         <details>
           <summary>The error in full</summary>
