@@ -1,6 +1,7 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-argument, typescript/no-unsafe-call --
    answers are read as whoever uses the API reads them */
 import { AdminServer, parseAddress } from '@strandline/admin';
+import { startRedis } from '@strandline/servers';
 import type { DatabaseKind } from '@strandline/test-kit';
 import {
   TestLog,
@@ -41,17 +42,22 @@ class Shop implements AsyncDisposable {
   letGo: () => void = () => undefined;
   url = '';
 
-  constructor(kind: DatabaseKind, outbox: TestOutbox, redis: TestRedis) {
+  /** @param patience milliseconds that the offset store has to answer */
+  constructor(kind: DatabaseKind, outbox: TestOutbox, redis: TestRedis, patience = 5_000) {
     const gone = new Promise<void>((resolve) => (this.letGo = resolve));
     const url = outbox.url;
     this.pipeline = definePipeline({
       name: 'orders',
       source: sourceOf(outbox),
-      offsets: redisOffsets({ url: redis.url, keyPrefix: redis.prefix }),
+      offsets: redisOffsets({
+        ...{ url: redis.url, keyPrefix: redis.prefix },
+        ...{ connectTimeout: patience, commandTimeout: patience },
+      }),
       deadLetters: deadLetters(kind === 'postgres' ? { postgres: { url } } : { mysql: { url } }),
       retry: { initialDelay: 3_600_000, maxDelay: 3_600_000, jitter: 'none' },
       log: this.log,
       handle: async ({ key, id }) => {
+        if (key === 'odd') throw Object.assign(new PermanentError('x'), { message: { body: 4_711 } });
         if (key === 'bad') throw new PermanentError('no stock');
         if (key === 'slow') await gone;
         if (key === 'flaky' && !this.mended) throw new TypeError('not yet');
@@ -172,10 +178,11 @@ describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
 
     const audit = (await shop.get('/audit')).body.entries;
     expect(audit.map(({ action }: { action: string }) => action)).toEqual([
-      ...['letters.discard', 'letters.skip', 'key.retry', 'key.release', 'key.hold'],
+      ...['letters.discard', 'letters.skip', 'letters.retry', 'key.retry', 'key.release', 'key.hold'],
     ]);
+    expect(audit[2]).toMatchObject({ outcome: 'ADMIN_REQUEST' });
     expect(audit.at(-1)).toMatchObject({ by: 'an operator', about: { key: 'fine' }, outcome: 'done' });
-    expect(shop.log.lines.filter(({ message }) => message.startsWith('audit:'))).toHaveLength(5);
+    expect(shop.log.lines.filter(({ message }) => message.startsWith('audit:'))).toHaveLength(6);
   });
 
   test('bookmarks, replays, pausing, and what is told once a second', async () => {
@@ -244,6 +251,13 @@ test('what is wrong is told with a code and a remedy, and every route is describ
     [() => shop.post('/pipelines/orders/bookmarks', { name: 'a b' }), 400, 'PIPELINE_BOOKMARK'],
     [() => shop.post('/pipelines/orders/replays', { from: { bookmark: 'none' } }), 404, 'REPLAY_BOOKMARK'],
     [() => shop.get('/pipelines/orders/letters/4711'), 404, 'ADMIN_NOT_FOUND'],
+    [() => shop.get('/pipelines/orders/letters/99999999999999999999'), 404, 'ADMIN_NOT_FOUND'],
+    [() => shop.get('/pipelines/orders/letters?after=x'), 400, 'ADMIN_REQUEST'],
+    [() => shop.post('/pipelines/orders/letters/retry', { olderThan: 1e300 }), 400, 'ADMIN_REQUEST'],
+    [
+      () => shop.post('/pipelines/orders/bookmarks', { name: 'a', position: 'nowhere' }),
+      ...([400, 'PG_POSITION'] as const),
+    ],
   ];
   for (const [answer, status, code] of wrong) {
     const { status: found, body } = await answer();
@@ -258,4 +272,55 @@ test('what is wrong is told with a code and a remedy, and every route is describ
     body: new URLSearchParams(),
   });
   expect(form.status).toBe(415);
+  await shop.pipeline.stop();
+  for (const path of ['', '/letters', '/bookmarks', '/strands', '/key?key=a', '/offset'])
+    expect([path, (await shop.get(`/pipelines/orders${path}`)).status]).toEqual([path, 409]);
+});
+
+test('a standby and an idle owner are not ready while the offset store is away, and nothing that is asked of them waits for ever', async () => {
+  await using outbox = await testOutbox('postgres');
+  await using server = await startRedis({ exclusive: true });
+  const redis = { url: server.url, prefix: 'away' } as TestRedis;
+  await using owner = new Shop('postgres', outbox, redis, 500);
+  await using standby = new Shop('postgres', outbox, redis, 500);
+  await owner.start();
+  await standby.start();
+  const readyz = async ({ url }: Shop): Promise<number> => (await fetch(new URL('/readyz', url))).status;
+  expect([await readyz(owner), await readyz(standby)]).toEqual([200, 200]);
+  await server.kill();
+  await waitUntil('they are not ready', async () => {
+    const found = [await readyz(owner), await readyz(standby)];
+    return found.every((status) => status === 503);
+  });
+  for (const shop of [owner, standby]) {
+    const { status, body } = await shop.post('/pipelines/orders/keys/hold', { key: 'a' });
+    expect([status, body.code]).toEqual([503, 'OFFSETS_UNAVAILABLE']);
+    expect((await shop.get('/audit')).body.entries).toMatchObject([{ outcome: 'OFFSETS_UNAVAILABLE' }]);
+  }
+  // What the owner knows by itself is told all the same.
+  expect((await owner.get('/pipelines/orders/strands')).status).toBe(200);
+  expect((await owner.get('/pipelines/orders/key?key=a')).status).toBe(200);
+  await server.start();
+  await waitUntil(
+    'they are ready again',
+    async () => (await readyz(owner)) + (await readyz(standby)) === 400,
+  );
+});
+
+test('errors that are filled with anything park their key like others', async () => {
+  await using outbox = await testOutbox('postgres');
+  await using redis = await testRedis();
+  await using shop = new Shop('postgres', outbox, redis);
+  await shop.start();
+  await outbox.insert([{ key: 'odd' }, { key: 'fine' }]);
+  await waitUntil('it is parked, and others go on', async () => {
+    const { body } = await shop.get('/pipelines/orders/letters');
+    return body.counts.waiting === 1 && shop.handled.length === 1;
+  });
+  const { body } = await shop.get('/pipelines/orders/key?key=odd');
+  expect(body.happenings[0]).toMatchObject({
+    what: 'failed',
+    error: { message: '(a message that is no text)' },
+  });
+  expect(JSON.stringify(body)).not.toContain('4711');
 });

@@ -7,12 +7,13 @@ import { Hono } from 'hono';
 import type { Finding, Logger } from '@strandline/core';
 import type { Pipeline } from '@strandline/pipeline';
 import { isLoopback, urlOf, type Address } from './address.js';
-import { createApi, nowhere } from './api/api.js';
+import { createApi, nowhere, problemsTo } from './api/api.js';
 import type { ApiParts } from './api/parts.js';
 import { pipelineView } from './api/pipelines.js';
 import { AuditLog } from './audit/audit-log.js';
 import { adminError, type AdminError } from './errors.js';
-import { refusalOf, type AccessRules } from './guard/access.js';
+import { checkToken, type AccessRules } from './guard/access.js';
+import { guard } from './guard/guard.js';
 import { healthRoutes } from './health/routes.js';
 import { HealthWatch } from './health/watch.js';
 import { History } from './live/history.js';
@@ -24,7 +25,10 @@ export interface AdminOptions {
   readonly pipelines: readonly Pipeline[];
   readonly address: Address;
   readonly log: Logger;
-  /** Asked for by everything but health. Without one nothing but health is told beyond this machine. */
+  /**
+   * Asked for by everything but health and metrics. Without one nothing but these is told beyond this machine. Printable
+   * ASCII without spaces, else the constructor throws `ADMIN_CONFIG`.
+   */
   readonly token?: string | undefined;
   /** Nothing can be changed. */
   readonly readOnly?: boolean;
@@ -40,8 +44,10 @@ export interface AdminOptions {
 
 /** A minute: longer than a retry's delay or a handler usually takes, shorter than it takes to be missed. */
 const STALLED_AFTER = 60_000;
-/** Bytes: keys are the largest that a request carries. */
-const LARGEST_BODY = 256 * 1_024;
+/** Bytes: keys and positions are the largest that a request carries, and each of their characters may be escaped. */
+const LARGEST_BODY = 1_024 * 1_024;
+/** … and in an address, where each takes up to nine. */
+const LARGEST_HEAD = 1_024 * 1_024;
 
 /** Answers over HTTP how the pipelines of this process are, and lets an operator do something about it. */
 export class AdminServer implements AsyncDisposable {
@@ -58,17 +64,24 @@ export class AdminServer implements AsyncDisposable {
     const { pipelines, address, log, stalledAfter = STALLED_AFTER, examine = null } = options;
     this.#address = address;
     this.#log = log;
+    if (options.token !== undefined) checkToken(options.token);
     this.hasApi = isLoopback(address) || options.token !== undefined;
     this.#watch = new HealthWatch(pipelines, stalledAfter);
     const health = (): ReturnType<HealthWatch['health']> => this.#watch.health();
     this.#history = new History(pipelines);
     const history = this.#history;
-    const parts: ApiParts = { pipelines, health, history, audit: new AuditLog(log), log, examine };
-    this.#live = new LiveStream(() => ({
-      at: new Date().toISOString(),
-      pipelines: pipelines.map((pipeline) => pipelineView(pipeline, parts)),
-    }));
-    this.#server = createAdaptorServer({ fetch: this.#app(options, parts).fetch }) as Server;
+    const parts: ApiParts = { pipelines, health, history, audit: new AuditLog(), log, examine };
+    this.#live = new LiveStream(
+      () => ({
+        at: new Date().toISOString(),
+        pipelines: pipelines.map((pipeline) => pipelineView(pipeline, parts)),
+      }),
+      log,
+    );
+    this.#server = createAdaptorServer({
+      fetch: this.#app(options, parts).fetch,
+      serverOptions: { maxHeaderSize: LARGEST_HEAD },
+    }) as Server;
   }
 
   /** Resolves with the URL once it listens. Throws `ADMIN_LISTEN`. */
@@ -110,6 +123,7 @@ export class AdminServer implements AsyncDisposable {
   #app({ token, readOnly = false, metrics, page }: AdminOptions, parts: ApiParts): Hono {
     const app = new Hono();
     app.notFound((context) => context.json(nowhere(), 404));
+    app.onError(problemsTo(this.#log));
     app.route('/', healthRoutes(parts.health));
     // Like health they hold neither keys nor payloads: who scrapes needs no token.
     if (metrics !== undefined) {
@@ -122,30 +136,28 @@ export class AdminServer implements AsyncDisposable {
     if (page !== undefined) app.route('/', pageRoutes(page));
     const loopback = isLoopback(this.#address);
     const rules: AccessRules = { loopback, token: token ?? null, readOnly };
-    app.use('/api/*', async (context, next) => {
-      const header = (name: string): string | null => context.req.header(name) ?? null;
-      const refusal = refusalOf(
-        {
-          method: context.req.method,
-          ...{ host: header('host'), origin: header('origin'), authorization: header('authorization') },
-          contentType: header('content-type'),
+    app.use('/api/*', guard(rules, this.#log));
+    app.use(
+      '/api/*',
+      bodyLimit({
+        maxSize: LARGEST_BODY,
+        onError: () => {
+          throw tooLarge();
         },
-        rules,
-      );
-      if (refusal !== null) {
-        const { status, ...problem } = refusal;
-        return context.json(problem, status);
-      }
-      await next();
-      context.header('cache-control', 'no-store');
-      context.header('x-content-type-options', 'nosniff');
-      return;
-    });
-    app.use('/api/*', bodyLimit({ maxSize: LARGEST_BODY }));
+      }),
+    );
     app.get('/api/v1/live', (context) => this.#live.answer(context));
     app.route('/api/v1', createApi(parts, readOnly));
     return app;
   }
+}
+
+function tooLarge(): AdminError {
+  return adminError(
+    'ADMIN_TOO_LARGE',
+    `The body has more than ${String(LARGEST_BODY)} bytes.`,
+    'Nothing that the API takes has so many: see /api/v1/openapi.json.',
+  );
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

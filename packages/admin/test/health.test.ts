@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Progress } from '../src/health/progress.js';
 import { healthOf } from '../src/health/verdict.js';
+import type { PipelineStatus } from '@strandline/pipeline';
 import { looked } from './looked.js';
 
 const STALLED_AFTER = 60_000;
@@ -62,6 +63,43 @@ describe('health', () => {
     });
   });
 
+  test('a standby is ready while it could take over: the store hears it, and it can be opened', () => {
+    const standby = { state: 'standby', source: null } as const;
+    const healthOfStandby = (parts: Partial<PipelineStatus>) =>
+      healthOf(looked({ ...standby, ...parts }), 0, STALLED_AFTER);
+    expect(healthOfStandby({ offsetsReached: false })).toMatchObject({
+      ...{ ready: false, reasons: ['the offset store is out of reach'] },
+    });
+    for (const state of ['standby', 'running'] as const)
+      expect(healthOfStandby({ state, owned: false, notOpened: 'PG_CONNECT' })).toMatchObject({
+        ...{ ready: false, reasons: ['it can not be opened (PG_CONNECT), and is tried again'] },
+      });
+    expect(healthOfStandby({ state: 'running', owned: false })).toMatchObject({
+      ...{ ready: false, reasons: ['it has lost the pipeline to another process, and is opened again'] },
+    });
+  });
+
+  test('an owner that has nothing to save is not ready either while the store is away', () => {
+    expect(healthOf(looked({ offsetsReached: false }), 0, STALLED_AFTER)).toMatchObject({
+      ...{ ready: false, reasons: ['the offset store is out of reach'] },
+    });
+    // Once is enough.
+    const status = looked({ offsetsReached: false, offsetsAvailable: false });
+    expect(healthOf(status, 0, STALLED_AFTER).reasons).toEqual(['the offset can not be saved']);
+  });
+
+  test('what operators have ordered is a reason, and no health', () => {
+    expect(
+      healthOf(looked({ unsettled: 5, held: 2, paused: 'operator' }), 90_000, STALLED_AFTER),
+    ).toMatchObject({
+      advancing: false,
+      reasons: [
+        'nothing was settled for 90 s though there is work: 2 keys are held by an operator, ' +
+          'an operator has paused the pipeline',
+      ],
+    });
+  });
+
   test('alive and not advancing while there is work is not healthy, with the reason', () => {
     const status = looked({ unsettled: 5, running: 2, backoff: 1, halted: 3, paused: 'window' });
     expect(healthOf(status, STALLED_AFTER - 1, STALLED_AFTER).advancing).toBe(true);
@@ -70,7 +108,7 @@ describe('health', () => {
       advancing: false,
       reasons: [
         'nothing was settled for 61 s though there is work: 2 handlers run, 1 key is tried again after failures, ' +
-          '3 keys are halted until a restart, the log is paused (window)',
+          '3 keys are halted until retried, the log is paused (window)',
       ],
     });
   });

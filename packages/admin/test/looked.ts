@@ -6,11 +6,13 @@ export function looked(parts: Partial<PipelineStatus> = {}): PipelineStatus {
     ...{
       name: 'orders',
       state: 'running',
+      owned: true,
       paused: null,
       watermark: '0/1:0',
       savedWatermark: '0/1:0',
       unsaved: 0,
     },
+    ...{ offsetsReached: true, notOpened: null },
     ...{ epoch: 1, offsetsAvailable: true, source: { state: 'streaming', lagBytes: 0, reconnects: 0 } },
     ...{
       stuckTurns: [],

@@ -11,6 +11,7 @@ export class ScriptedPipeline implements Pipeline {
   readonly offset!: Pipeline['offset'];
   readonly bookmarks!: Pipeline['bookmarks'];
   readonly control!: Pipeline['control'];
+  readonly log!: Pipeline['log'];
   readonly handlerParts: Pipeline['handlerParts'] = [];
   readonly finished: Promise<void>;
   state: PipelineStatus['state'] = 'idle';

@@ -32,6 +32,7 @@ const details: InstanceDetails = {
   ...{ parked: 0, full: 0 },
   ...{ releasing: 0, settled: 9, turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [] },
   partial: false,
+  prune: null,
 };
 
 const offset: Offset = {
@@ -106,6 +107,53 @@ describe('what operators have ordered', () => {
     const report = await reported({ instances: [instance('a', 'running', { epoch: 3, details })] });
     expect([report.problems, report.pausedBy, report.heldKeys]).toEqual([[], null, { count: 0, first: [] }]);
     expect(text(report)).not.toContain('held');
+  });
+});
+
+describe('what the owner prunes', () => {
+  const prune: NonNullable<typeof details.prune> = {
+    ...{
+      outbox: 'public.outbox',
+      state: 'waiting',
+      rowsDeleted: 12_000,
+      partitionsDropped: 1,
+      candidates: 7,
+    },
+    ...{ oldest: '2026-01-01T00:00:00.000Z', finishedAt: null, paused: null, error: null },
+    heldBack: [{ who: 'pipeline mails', why: 'it has not settled\u001b[31m them' }],
+  };
+  const shown = async (parts: Partial<typeof prune>): Promise<string> =>
+    text(
+      await reported({
+        instances: [
+          instance('a', 'running', { epoch: 3, details: { ...details, prune: { ...prune, ...parts } } }),
+        ],
+      }),
+    );
+
+  test('is told with what holds rows back, and is no problem', async () => {
+    const said = await shown({});
+    expect(said).toContain(
+      'public.outbox: waiting for who has not settled what is old, 12000 rows deleted, 1 partition dropped, ' +
+        '7 old rows held back, oldest from 2026-01-01T00:00:00.000Z\n',
+    );
+    expect(said).toMatch(/held back by:\n +pipeline mails +it has not settled/);
+    expect(said).not.toMatch(/\u001b|\n {2}! /);
+  });
+
+  test('is told with why it pauses, and what it has failed with', async () => {
+    expect(await shown({ state: 'deleting', paused: '40 sessions are at work' })).toContain(
+      'public.outbox: deleting, 12000 rows deleted, 1 partition dropped, 7 old rows held back, ' +
+        'oldest from 2026-01-01T00:00:00.000Z, pausing: 40 sessions are at work',
+    );
+    expect(
+      await shown({ state: 'failed', error: { code: 'PG_PRIVILEGE', message: 'May not delete.' } }),
+    ).toContain('failed: PG_PRIVILEGE: May not delete.');
+  });
+
+  test('is not spoken of where nothing is pruned', async () => {
+    const report = await reported({ instances: [instance('a', 'running', { epoch: 3, details })] });
+    expect(text(report)).not.toContain('prune');
   });
 });
 

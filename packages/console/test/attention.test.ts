@@ -50,7 +50,7 @@ function pipeline(
         hot: [],
         parkedKeys: [],
       },
-      ...{ fullKeys: [], partial: false, error: null },
+      ...{ fullKeys: [], partial: false, prune: null, error: null },
       ...look,
     },
     ...rest,

@@ -80,5 +80,6 @@ export type { SourceBatch } from './source-batch.js';
 export type { SourceIdentity } from './source-identity.js';
 export type { OpenRequest, RetentionStatus, Source, SourceStatus, SourceStream } from './source.js';
 export { Strand, type StrandState } from './strand.js';
+export { readThrown, type Thrown } from './thrown.js';
 export { Mark, Watermark } from './watermark.js';
 export { withoutCredentials } from './without-credentials.js';

@@ -15,7 +15,10 @@ export interface RetryPolicy {
    * ceiling itself.
    */
   readonly jitter: 'full' | 'none';
-  /** Whether an error may be retried at all; by default every one but a `PermanentError`. */
+  /**
+   * Whether an error may be retried at all; by default every one but a `PermanentError`. When it throws itself, which
+   * is for the errors that nobody thought of, the error is retried.
+   */
   readonly retryable?: ((error: unknown) => boolean) | undefined;
 }
 
@@ -40,8 +43,17 @@ export function nextDelay(
   error: unknown,
   random: number,
 ): number | null {
-  if (error instanceof PermanentError || policy.retryable?.(error) === false) return null;
+  if (!isRetryable(policy, error)) return null;
   if (attempt >= policy.attempts || elapsed >= policy.maxElapsed) return null;
   const ceiling = delayCeiling(policy, attempt);
   return policy.jitter === 'full' ? ceiling * random : ceiling;
+}
+
+/** A question that can't be answered must not end the process: the event would be delivered again, and asked about again. */
+function isRetryable({ retryable }: RetryPolicy, error: unknown): boolean {
+  try {
+    return !(error instanceof PermanentError) && retryable?.(error) !== false;
+  } catch {
+    return true;
+  }
 }

@@ -144,7 +144,7 @@ describe('a short error', () => {
 
   it('can be told of whatever was thrown', () => {
     const odd = Object.assign(new Error('x'), { message: { answer: 1 }, name: undefined, code: {} });
-    expect(shortError(odd)).toEqual({ name: '', code: null, message: '' });
+    expect(shortError(odd)).toEqual({ name: 'Error', code: null, message: '(a message that is no text)' });
     for (const thrown of ['text', 7, null, undefined, { message: 'x' }])
       expect(shortError(thrown)).toEqual({ name: typeof thrown, code: null, message: '' });
   });

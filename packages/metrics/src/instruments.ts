@@ -42,12 +42,13 @@ function each(label: string, values: Readonly<Record<string, number>>): readonly
 
 /** Seconds from then to now, by two clocks: a negative span is none. */
 function since(time: string | null, wall: number): number | null {
-  return time === null ? null : Math.max(0, wall - Date.parse(time)) / 1_000;
+  const at = time === null ? NaN : Date.parse(time);
+  return Number.isNaN(at) ? null : Math.max(0, wall - at) / 1_000;
 }
 
 /** Nothing of the log is owned here: what would be said of it is not this process's to say. */
 function isOwner({ status }: Look): boolean {
-  return status.source !== null && (status.state === 'running' || status.state === 'stopping');
+  return status.owned;
 }
 
 /** The log is not being read to its end. */
@@ -256,7 +257,8 @@ const GAUGES: readonly Instrument[] = [
     name: 'strandline_stuck_age_seconds',
     ...{ kind: 'gauge', unit: 's', labels: [] },
     help: 'How long the handler has run that takes longest beyond handlerTimeout; 0 when none does',
-    read: owned(({ status }) => Math.max(0, ...status.stuckTurns.map(({ age }) => age)) / 1_000),
+    // There may be as many as run at once: too many for the arguments of a call.
+    read: owned(({ status }) => status.stuckTurns.reduce((most, { age }) => Math.max(most, age), 0) / 1_000),
   },
   {
     name: 'strandline_failing_age_seconds',
@@ -315,7 +317,7 @@ const GAUGES: readonly Instrument[] = [
   {
     name: 'strandline_server_look_age_seconds',
     ...{ kind: 'gauge', unit: 's', labels: [] },
-    help: 'Time since the servers were last asked for their log and the dead-letter table; they are at most every 15 seconds',
+    help: 'Time since server and dead-letter table have last answered, of the two the longer; they are asked at most every 15 seconds',
     read: ({ server, now }) => one(server === null ? null : (now - server.at) / 1_000),
   },
 ];

@@ -14,7 +14,7 @@ export interface ServerLook {
   readonly purgeDistance: number | null;
   /** What is in the dead-letter table; null without one. */
   readonly letters: LetterCounts | null;
-  /** When, by `performance.now()`. */
+  /** When the one of them that answered longest ago has, or was first asked, by `performance.now()`. */
   readonly at: number;
 }
 
@@ -28,6 +28,9 @@ export class ServerLooks {
   readonly #closing = new AbortController();
   #latest: ServerLook | null = null;
   #begun = -Infinity;
+  /** When the log, and the dead-letter table, have answered last. */
+  #logAt: number | null = null;
+  #lettersAt: number | null = null;
   #pending: Promise<void> | null = null;
 
   constructor(pipeline: Pipeline, now: () => number) {
@@ -35,7 +38,7 @@ export class ServerLooks {
     this.#now = now;
   }
 
-  /** What the last look found; null before the first one has. Begins the next one when its time has come. */
+  /** What the last look found; null before the first one is over. Begins the next one when its time has come. */
   latest(): ServerLook | null {
     const due = this.#pending === null && this.#now() - this.#begun >= LOOK_EVERY;
     if (due && !this.#closing.signal.aborted) {
@@ -56,11 +59,26 @@ export class ServerLooks {
     this.#closing.abort();
   }
 
-  /** A look that fails is missing: the age of the last one tells. */
+  /**
+   * What does not answer leaves what it said last, and does not keep the other's answer from being shown: the age of the
+   * older one tells.
+   */
   async #look(): Promise<void> {
-    const [log, letters] = await Promise.allSettled([this.#log(), this.#letters()]);
-    if (log.status === 'rejected' || letters.status === 'rejected') return;
-    this.#latest = { ...log.value, letters: letters.value, at: this.#now() };
+    const before = this.#latest ?? {
+      retainedBytes: null,
+      purgeDistance: null,
+      letters: null,
+      at: this.#begun,
+    };
+    const [log, letters] = await Promise.allSettled([this.#log(), inTime(this.#letters())]);
+    if (log.status === 'fulfilled') this.#logAt = this.#now();
+    if (letters.status === 'fulfilled') this.#lettersAt = this.#now();
+    this.#latest = {
+      ...before,
+      ...(log.status === 'fulfilled' ? log.value : {}),
+      ...(letters.status === 'fulfilled' ? { letters: letters.value } : {}),
+      at: Math.min(this.#logAt ?? before.at, this.#lettersAt ?? before.at),
+    };
   }
 
   async #log(): Promise<Pick<ServerLook, 'retainedBytes' | 'purgeDistance'>> {
@@ -76,6 +94,23 @@ export class ServerLooks {
 
   async #letters(): Promise<LetterCounts | null> {
     return (await this.#pipeline.deadLetters?.counts()) ?? null;
+  }
+}
+
+/** Without it one answer that never comes would be the last look. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      reject,
+      LOOK_WITHIN,
+      new Error('the dead-letter table has not answered in time'),
+    ).unref();
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeterProvider, MetricReader, DataPointType } from '@opentelemetry/sdk-metrics';
-import type { LogState } from '@strandline/core';
+import { OwnershipLostError, StrandlineError, type LogState } from '@strandline/core';
 import { definePipeline, type Pipeline } from '@strandline/pipeline';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { event, FakeStore, gate, keptLog, offsetAt, STEADY, until } from '../../pipeline/test/fixtures.js';
 import { ScriptedSource, ScriptedStream } from '../../pipeline/test/scripted-source.js';
 import { HISTOGRAMS } from '../src/histograms.js';
@@ -20,14 +20,19 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
+const AWAY = new StrandlineError('PG_UNREACHABLE', 'It is away.', 'Start it.', { transient: true });
+
 class Shop {
   readonly stream = new ScriptedStream(offsetAt(0));
   readonly slow = gate();
   looks = 0;
+  away = false;
   readonly pipeline: Pipeline;
 
   constructor(name = 'shop', look: () => Promise<Partial<LogState>> = () => Promise.resolve({})) {
-    const source = new ScriptedSource(() => Promise.resolve(this.stream));
+    const source = new ScriptedSource(() =>
+      this.away ? Promise.reject(AWAY) : Promise.resolve(this.stream),
+    );
     this.pipeline = definePipeline({
       name,
       source: Object.assign(source, {
@@ -148,6 +153,22 @@ describe('metrics for Prometheus', () => {
     expect(shop.pipeline.totals()).toMatchObject({ admitted: 5, settled: 4 });
   });
 
+  it('own nothing once the log is lost, while it can not be opened again', async () => {
+    const shop = await new Shop().run();
+    const metrics = prometheusMetrics({ pipelines: [shop.pipeline] });
+    ends.push(() => {
+      metrics.close();
+    });
+    shop.slow.open();
+    shop.away = true;
+    shop.stream.fail(new OwnershipLostError('Gone.'));
+    await until('it is tried again', () => shop.pipeline.status().notOpened !== null);
+    const { body } = await metrics.render();
+    expect(valueIn(body, 'strandline_owner{pipeline="shop"}')).toBe(0);
+    expect(valueIn(body, 'strandline_lag_events{pipeline="shop"}')).toBeUndefined();
+    expect(valueIn(body, 'strandline_events_settled_total{pipeline="shop"}')).toBe(4);
+  });
+
   it.each([
     [{}, 'pipelines is missing'],
     [{ pipelines: [] }, 'must have a pipeline'],
@@ -163,6 +184,7 @@ describe('metrics for Prometheus', () => {
 });
 
 describe('looks at servers', () => {
+  const close = (): Promise<void> => Promise.resolve();
   const log: Partial<LogState> = {
     earliest: 'p0',
     retainedBytes: 900,
@@ -205,6 +227,39 @@ describe('looks at servers', () => {
     others.latest();
     await others.idle();
     expect(others.latest()?.purgeDistance).toBe(77);
+  });
+
+  it('show what one of the two has found while the other one is away, and how old the rest is', async () => {
+    let now = 0;
+    let counts = (): Promise<object> => Promise.reject(new Error('away'));
+    const shop = new Shop('shop', () => Promise.resolve(log));
+    Object.defineProperty(shop.pipeline, 'deadLetters', { value: { counts: () => counts(), close } });
+    const looks = new ServerLooks(shop.pipeline, () => now);
+    looks.latest();
+    await looks.idle();
+    now = LOOK_EVERY;
+    looks.latest();
+    await looks.idle();
+    expect(looks.latest()).toMatchObject({ retainedBytes: 900, letters: null, at: 0 });
+    counts = () => Promise.resolve({ keys: 1, waiting: 2, skipped: 3 });
+    now = 2 * LOOK_EVERY;
+    looks.latest();
+    await looks.idle();
+    expect(looks.latest()).toMatchObject({ letters: { waiting: 2 }, at: 2 * LOOK_EVERY });
+  });
+
+  it('end where the dead-letter table never answers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const shop = new Shop('shop', () => Promise.resolve(log));
+    Object.defineProperty(shop.pipeline, 'deadLetters', {
+      value: { counts: () => new Promise(() => undefined), close },
+    });
+    const looks = new ServerLooks(shop.pipeline, () => 0);
+    looks.latest();
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    await looks.idle();
+    expect(looks.latest()).toMatchObject({ retainedBytes: 900, letters: null });
   });
 
   it('that fail leave what the last one found, and fail nobody', async () => {

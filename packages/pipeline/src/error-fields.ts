@@ -1,4 +1,4 @@
-import { StrandlineError } from '@strandline/core';
+import { readThrown, StrandlineError } from '@strandline/core';
 
 /** What of an error goes into a log line. */
 export interface ErrorFields {
@@ -19,21 +19,19 @@ const DEEPEST_CAUSE = 4;
  * error, and clients keep requests, parameters and credentials in those.
  */
 export function errorFields(error: unknown, depth = 0): ErrorFields {
-  if (!(error instanceof Error)) {
+  const { isError, name, message, code, stack, cause } = readThrown(error);
+  if (!isError) {
     return {
-      type: typeof error,
+      type: name,
       message: typeof error === 'string' ? error : 'a value that is no error was thrown',
     };
   }
-  const { code } = error as { code?: unknown };
   return {
-    type: error.name,
-    message: error.message,
-    ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+    type: name,
+    message,
+    ...(code === null ? {} : { code }),
     ...(error instanceof StrandlineError && error.key !== undefined ? { key: error.key } : {}),
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
-    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
-      ? {}
-      : { cause: errorFields(error.cause, depth + 1) }),
+    ...(stack === null ? {} : { stack }),
+    ...(cause === undefined || depth >= DEEPEST_CAUSE ? {} : { cause: errorFields(cause, depth + 1) }),
   };
 }

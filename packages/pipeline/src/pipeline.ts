@@ -58,6 +58,8 @@ export interface Pipeline extends AsyncDisposable {
   readonly offsets: OffsetStore;
   /** What its handlers bring along, such as a look at what they need. */
   readonly handlerParts: readonly HandlerParts[];
+  /** Where its lines go, for what has to do with it: they say its name, and have keys as `logKeys` asks. */
+  readonly log: Logger;
   /**
    * Resolves when events are being handed out, or when another process owns the pipeline and this one stands
    * by. Rejects with a StrandlineError when the pipeline can't start.
@@ -166,6 +168,8 @@ class RunningPipeline implements Pipeline {
   #owning = false;
   /** What the pipeline has stopped with. */
   #failure: unknown = null;
+  /** The code of what it could not be opened for when it was tried last. */
+  #notOpened: string | null = null;
   /** Of this term of ownership, or of the last one. */
   #pruning: Pruning | null = null;
   #main: Promise<void> | null = null;
@@ -219,6 +223,10 @@ class RunningPipeline implements Pipeline {
     return this.#config.handlerParts;
   }
 
+  get log(): Logger {
+    return this.#log;
+  }
+
   get finished(): Promise<void> {
     return this.#end.promise;
   }
@@ -228,7 +236,12 @@ class RunningPipeline implements Pipeline {
   }
 
   status(): PipelineStatus {
-    return statusOf(this.#config, this.#state, this.#run, this.#pruning?.figures ?? null);
+    const outside = {
+      ...{ state: this.#state, owned: this.#owning },
+      ...{ offsetsReached: this.#reporter.isHeard, notOpened: this.#notOpened },
+      prune: this.#pruning?.figures ?? null,
+    };
+    return statusOf(this.#config, outside, this.#run);
   }
 
   async prune(request: PruneRequest = {}): Promise<PruneReport> {
@@ -256,7 +269,8 @@ class RunningPipeline implements Pipeline {
   }
 
   details(): InstanceDetails {
-    return this.#observer.look(this.#owning ? this.#run : null, this.#failure);
+    const run = this.#owning ? this.#run : null;
+    return this.#observer.look(run, this.#failure, this.#pruning?.figures ?? null);
   }
 
   async replay(options: ReplayOptions): Promise<Replay> {
@@ -416,6 +430,7 @@ class RunningPipeline implements Pipeline {
         if (this.#stopping.signal.aborted) return null;
         const healing = this.#seenWorking && error instanceof StrandlineError && error.transient;
         if (!healing) throw error;
+        this.#notOpened = String(error.code);
         const delay = Math.min(LONGEST_REOPEN_DELAY, 100 * 2 ** attempt);
         this.#log.warn({ err: errorFields(error), delay }, 'the pipeline can not be opened: trying again');
         await pause(delay, this.#stopping.signal);
@@ -467,6 +482,7 @@ class RunningPipeline implements Pipeline {
 
   #sawWorking(): void {
     this.#seenWorking = true;
+    this.#notOpened = null;
     this.#started?.();
   }
 

@@ -81,9 +81,12 @@ describe('a process of a pipeline', () => {
     const { register, reporter, kept } = make();
     register.answer = () => Promise.reject(away);
     reporter.start();
+    expect(reporter.isHeard).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
+    expect(reporter.isHeard).toBe(false);
     register.answer = () => Promise.resolve();
     await vi.advanceTimersByTimeAsync(1_000);
+    expect(reporter.isHeard).toBe(true);
     expect(register.reports).toHaveLength(4);
     expect(new Set(kept.lines.map(({ level }) => level))).toEqual(new Set(['debug']));
     await reporter.end('left');

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { TurnContext } from '../src/handler-context.js';
 import { readInstanceDetails, type InstanceDetails } from '../src/report/instance-details.js';
 import { LOOKED_AT, notableKeys } from '../src/report/notable-keys.js';
+import { Figures } from '../src/prune/figures.js';
 import { Observer } from '../src/report/observer.js';
+import { pruningOf } from '../src/report/pruning-of.js';
 import { definePipeline, type Pipeline } from '../src/pipeline.js';
 import { RateMeter } from '../src/report/rates.js';
 import { Run } from '../src/run.js';
@@ -30,6 +32,29 @@ function read(details: unknown): InstanceDetails {
   if (found === null) throw new Error('the details can not be read');
   return found;
 }
+
+describe('what an owner tells of its pruner', () => {
+  it('is short, and is read again, also from an owner that tells nothing of it', () => {
+    const figures = new Figures();
+    const heldBack = Array.from({ length: 50 }, (_, n) => ({
+      ...{ who: `slot ${String(n)} ${'x'.repeat(1_000)}`, at: null, why: 'y'.repeat(10_000) },
+    }));
+    figures.become('waiting', { outbox: 'public.outbox', candidates: 9, heldBack });
+    const details = new Observer().look(null, null, figures.now);
+    expect(details.prune).toBeNull();
+    const told = read({ ...details, prune: pruningOf(figures.now) });
+    expect(told.prune).toMatchObject({
+      outbox: 'public.outbox',
+      state: 'waiting',
+      candidates: 9,
+      error: null,
+    });
+    expect(told.prune?.heldBack).toHaveLength(10);
+    expect(JSON.stringify(told.prune).length).toBeLessThan(5_000);
+    const { prune: _, ...older } = details;
+    expect(read(older).prune).toBeNull();
+  });
+});
 
 describe('what an owner tells of itself', () => {
   it('names what runs longest, what fails, what is hot, and the oldest event, and no payload', async () => {

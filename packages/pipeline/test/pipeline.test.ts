@@ -178,6 +178,7 @@ describe('stop', () => {
     await pipeline.start();
     stream.fail(new OwnershipLostError('Gone.'));
     await until('it was tried again', () => source.opened >= 2);
+    expect(pipeline.status()).toMatchObject({ owned: false, notOpened: transient.code });
     await pipeline.stop();
     expect(pipeline.status().state).toBe('stopped');
   });
@@ -233,6 +234,7 @@ describe('a run that ends', () => {
     first.fail(new OwnershipLostError('Another one reads the slot.'));
     await until('it runs again', () => pipeline.status().epoch === 4);
     expect(source.opened).toBe(3);
+    expect(pipeline.status()).toMatchObject({ owned: true, notOpened: null });
     await pipeline.stop();
   });
 

@@ -1,14 +1,16 @@
 import type { Attributes } from '@opentelemetry/api';
-import { withoutCredentials } from '@strandline/core';
+import { readThrown, withoutCredentials } from '@strandline/core';
 
 /** Characters of a message that are kept. */
 const LONGEST = 200;
+/** … and so many are searched for credentials. */
+const READ_OF_MESSAGE = 4_096;
 
 /** `error.type`: the code of an error, or its name. */
 export function errorTypeOf(error: unknown): string {
-  if (!(error instanceof Error)) return '_OTHER';
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' && code !== '' ? code : error.name;
+  const { isError, code, name } = readThrown(error);
+  if (!isError) return '_OTHER';
+  return code === null || code === '' ? name : code;
 }
 
 /**
@@ -16,12 +18,13 @@ export function errorTypeOf(error: unknown): string {
  * anything, and where it was thrown.
  */
 export function exceptionOf(error: unknown): Attributes {
-  if (!(error instanceof Error)) return { 'exception.type': typeof error };
-  const [line = ''] = withoutCredentials(error.message).split('\n', 1);
-  const frames = (error.stack ?? '').split('\n').filter((text) => /^\s+at /.test(text));
+  const { isError, name, message, stack } = readThrown(error);
+  if (!isError) return { 'exception.type': name };
+  const [line = ''] = withoutCredentials(message.slice(0, READ_OF_MESSAGE)).split('\n', 1);
+  const frames = (stack ?? '').split('\n').filter((text) => /^\s+at /.test(text));
   return {
     'exception.type': errorTypeOf(error),
     'exception.message': line.length <= LONGEST ? line : `${line.slice(0, LONGEST)}…`,
-    'exception.stacktrace': [error.name, ...frames].join('\n'),
+    'exception.stacktrace': [name, ...frames].join('\n'),
   };
 }

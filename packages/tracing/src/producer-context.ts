@@ -1,8 +1,8 @@
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { OutboxEvent } from '@strandline/core';
 
-/** Version, trace, span and flags, as W3C Trace Context has them; a later version may add more behind. */
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
+/** Version, trace, span and flags, as W3C Trace Context has them; a later version than 00 may add more behind. */
+const TRACEPARENT = /^(?!ff)(?!00.{54})[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
 
 /** In what trace an event was written; null where nothing, or nothing readable, says so. */
 export function producerOf(event: OutboxEvent): SpanContext | null {

@@ -244,6 +244,9 @@ describe('who has written an event', () => {
     ['no text', headed({ traceparent: 7 })],
     ['no trace', headed({ traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` })],
     ['an invalid version', headed({ traceparent: `ff-${TRACE}-${SPAN}-01` })],
+    ['this version with more behind', headed({ traceparent: `00-${TRACE}-${SPAN}-01-more` })],
+    ['no span', headed({ traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` })],
+    ['a text that is long', headed({ traceparent: `00-${TRACE}-${SPAN}-01${'0'.repeat(100_000)}` })],
     ['capitals', headed({ traceparent: `00-${TRACE.toUpperCase()}-${SPAN}-01` })],
   ])('is not told by %s', (_, one) => {
     expect(producerOf(one)).toBeNull();
@@ -268,6 +271,12 @@ describe('what is said of an error', () => {
     expect(said).toContain('refused');
     expect(said).toContain('tracing.test.ts');
     expect(said).not.toMatch(/hunter2|payload/);
+    expect(
+      exceptionOf(Object.assign(new Error('x'), { message: { payload: 1 }, name: undefined })),
+    ).toMatchObject({
+      'exception.type': 'Error',
+      'exception.message': '(a message that is no text)',
+    });
     expect(exceptionOf('payload')).toEqual({ 'exception.type': 'string' });
   });
 });

@@ -1,4 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Logger } from '@strandline/core';
+import type { ErrorHandler } from 'hono';
 import { adminError, type AdminError } from '../errors.js';
 import { addAudit } from './audit.js';
 import { addBookmarks } from './bookmarks.js';
@@ -19,17 +21,15 @@ export function createApi(parts: ApiParts, readOnly: boolean): Api {
       if (!result.success) throw wrongRequest(result.error.issues);
     },
   });
-  api.onError((error, context) => {
-    const { status, problem } = problemOf(error);
-    if (isUnexpected(problem)) parts.log.error({ err: error }, 'a request has failed');
-    return context.json(problem, status);
-  });
+  api.onError(problemsTo(parts.log));
   addPipelines(api, parts, readOnly);
   addKeys(api, parts);
   addLetters(api, parts);
   addBookmarks(api, parts);
   addReplays(api, parts);
   addAudit(api, parts);
+  // Which of the two it takes is the address's to say: on one that others reach there is a token.
+  api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   api.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {
@@ -38,8 +38,18 @@ export function createApi(parts: ApiParts, readOnly: boolean): Api {
       description: 'What a running Strandline process tells, and what an operator can have it do.',
     },
     servers: [{ url: '/api/v1' }],
+    security: [{ token: [] }, {}],
   });
   return api;
+}
+
+/** Answers errors as problems; one that nobody foresaw is logged. */
+export function problemsTo(log: Logger): ErrorHandler {
+  return (error, context) => {
+    const { status, problem } = problemOf(error);
+    if (isUnexpected(problem)) log.error({ err: error }, 'a request has failed');
+    return context.json(problem, status);
+  };
 }
 
 /** What is answered where no route is. */

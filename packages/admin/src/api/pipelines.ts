@@ -1,17 +1,7 @@
-import type { Pipeline } from '@strandline/pipeline';
-import {
-  answers,
-  body,
-  by,
-  change,
-  createRoute,
-  named,
-  note,
-  pipelineNamed,
-  z,
-  type Api,
-  type ApiParts,
-} from './parts.js';
+import type { LetterCounts } from '@strandline/core';
+import type { Pipeline, PipelineDesk } from '@strandline/pipeline';
+import { answers, change, createRoute, look, note, z, type Api, type ApiParts } from './parts.js';
+import { problemOf, problemSchema, type Problem } from './problem.js';
 import {
   findingSchema,
   heldKeySchema,
@@ -51,130 +41,101 @@ export const pipelineDetailsSchema = pipelineSchema.extend({
   instances: z.array(instanceSchema),
   controls: z.object({ paused: orderSchema.nullable(), held: z.array(heldKeySchema) }),
   letters: letterCountsSchema.nullable(),
+  lettersError: problemSchema.nullable().openapi({ description: 'Why the dead-letter table is not told of' }),
 });
 
-const tags = ['pipelines'];
+const tag = 'pipelines';
+/** Milliseconds: the doctor asks every server dozens of questions. */
+const DOCTOR_PATIENCE = 60_000;
 const list = createRoute({
-  ...{ method: 'get', path: '/pipelines', tags, summary: 'The pipelines of this process' },
+  ...{ method: 'get', path: '/pipelines', tags: [tag], summary: 'The pipelines of this process' },
   responses: answers(z.object({ pipelines: z.array(pipelineSchema), readOnly: z.boolean() }), 'All of them'),
-});
-const one = createRoute({
-  ...{
-    method: 'get',
-    path: '/pipelines/{pipeline}',
-    tags,
-    summary: 'One, with its processes, holds and letters',
-  },
-  request: { params: named },
-  responses: answers(pipelineDetailsSchema, 'The pipeline'),
-});
-const offset = createRoute({
-  ...{
-    method: 'get',
-    path: '/pipelines/{pipeline}/offset',
-    tags,
-    summary: 'What is saved, and how far the log reaches',
-  },
-  request: { params: named },
-  responses: answers(z.object({ offset: offsetSchema.nullable() }), 'The offset; null before the first'),
-});
-const history = createRoute({
-  ...{
-    method: 'get',
-    path: '/pipelines/{pipeline}/history',
-    tags,
-    summary: 'The last quarter of an hour, a second each',
-  },
-  request: { params: named },
-  responses: answers(z.object({ samples: z.array(sampleSchema) }), 'Oldest first'),
-});
-const doctor = createRoute({
-  ...{
-    method: 'get',
-    path: '/pipelines/{pipeline}/doctor',
-    tags,
-    summary: 'How its servers are set up, as strandline doctor tells',
-  },
-  request: { params: named },
-  responses: answers(z.object({ findings: z.array(findingSchema) }), 'What was found'),
-});
-const pause = createRoute({
-  ...{
-    method: 'post',
-    path: '/pipelines/{pipeline}/pause',
-    tags,
-    summary: 'Start no handler any more, until resumed',
-  },
-  request: { params: named, body: body(z.strictObject({ by, note })) },
-  responses: answers(z.object({ changed: z.boolean(), paused: orderSchema }), 'Who has paused it'),
-});
-const resume = createRoute({
-  ...{ method: 'post', path: '/pipelines/{pipeline}/resume', tags, summary: 'Go on' },
-  request: { params: named, body: body(z.strictObject({ by })) },
-  responses: answers(z.object({ changed: z.boolean(), was: orderSchema.nullable() }), 'Who had paused it'),
 });
 
 export function addPipelines(api: Api, parts: ApiParts, readOnly: boolean): void {
-  api.openapi(list, (context) =>
-    context.json(
-      { pipelines: parts.pipelines.map((pipeline) => pipelineView(pipeline, parts)), readOnly },
-      200,
-    ),
-  );
-  api.openapi(one, async (context) => {
-    const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);
-    const { name, offsets, deadLetters } = pipeline;
-    const [instances, controls, letters] = await Promise.all([
-      offsets.instances.list(name),
-      pipeline.control.controls(),
-      deadLetters === null ? null : deadLetters.counts(),
-    ]);
-    const view = {
-      ...pipelineView(pipeline, parts),
-      instances: instances.map(({ id, host, pid, state, epoch, startedAt, reportedAt }) => ({
-        ...{ id, host, pid, state, epoch, startedAt, reportedAt },
-      })),
-      controls: { paused: controls.paused, held: [...controls.held] },
-      letters,
-    };
-    return context.json(view, 200);
+  api.openapi(list, (context) => {
+    const pipelines = parts.pipelines.map((pipeline) => pipelineView(pipeline, parts));
+    return context.json({ pipelines, readOnly }, 200);
   });
-  api.openapi(offset, async (context) => {
-    const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);
-    const view = await pipeline.offset.show();
-    if (view.offset === null) return context.json({ offset: null }, 200);
-    const { watermark, completed, epoch, revision, savedAt } = view.offset;
-    const shown = { watermark, completed: completed.length, epoch, revision, savedAt, log: view.log };
-    return context.json({ offset: shown }, 200);
+  look(api, parts, {
+    ...{ path: '', tag, summary: 'One, with its processes, holds and letters' },
+    answer: pipelineDetailsSchema,
+    described: 'The pipeline',
+    run: (pipeline) => detailsOf(pipeline, parts),
   });
-  api.openapi(history, (context) => {
-    const { name } = pipelineNamed(parts, context.req.valid('param').pipeline);
-    return context.json({ samples: [...parts.history.of(name)] }, 200);
+  look(api, parts, {
+    ...{ path: '/offset', tag, summary: 'What is saved, and how far the log reaches' },
+    answer: z.object({ offset: offsetSchema.nullable() }),
+    described: 'The offset; null before the first',
+    run: async (pipeline) => {
+      const { offset, log } = await pipeline.offset.show();
+      if (offset === null) return { offset };
+      const { watermark, completed, epoch, revision, savedAt } = offset;
+      return { offset: { watermark, completed: completed.length, epoch, revision, savedAt, log } };
+    },
   });
-  api.openapi(doctor, async (context) => {
-    const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);
-    return context.json({ findings: [...((await parts.examine?.(pipeline)) ?? [])] }, 200);
+  look(api, parts, {
+    ...{ path: '/history', tag, summary: 'The last quarter of an hour, a second each' },
+    answer: z.object({ samples: z.array(sampleSchema) }),
+    described: 'Oldest first',
+    run: ({ name }) => Promise.resolve({ samples: [...parts.history.of(name)] }),
   });
-  api.openapi(pause, async (context) => {
-    const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);
-    const asked = context.req.valid('json');
-    const { changed, paused } = await change(parts, context, {
-      ...{
-        action: 'pipeline.pause',
-        pipeline: pipeline.name,
-        by: asked.by,
-        about: { note: asked.note ?? '' },
-      },
-      run: (who) => pipeline.control.pause({ by: who, note: asked.note ?? '' }),
-    });
-    return context.json({ changed, paused }, 200);
+  look(api, parts, {
+    ...{ path: '/doctor', tag, summary: 'How its servers are set up, as strandline doctor tells' },
+    answer: z.object({ findings: z.array(findingSchema) }),
+    described: 'What was found',
+    patience: DOCTOR_PATIENCE,
+    run: async (pipeline) => ({ findings: (await parts.examine?.(pipeline)) ?? [] }),
   });
-  api.openapi(resume, async (context) => {
-    const pipeline = pipelineNamed(parts, context.req.valid('param').pipeline);
-    const { changed, was } = await change(parts, context, {
-      ...{ action: 'pipeline.resume', pipeline: pipeline.name, by: context.req.valid('json').by, about: {} },
-      run: () => pipeline.control.resume(),
-    });
-    return context.json({ changed, was }, 200);
+  change(api, parts, {
+    ...{ path: '/pause', tag, summary: 'Start no handler any more, until resumed' },
+    action: 'pipeline.pause',
+    body: { note },
+    answer: z.object({ changed: z.boolean(), paused: orderSchema }),
+    described: 'Who has paused it',
+    run: async ({ control }, { note: why = '' }, by) => {
+      const { changed, paused } = await control.pause({ by, note: why });
+      return { changed, paused };
+    },
   });
+  change(api, parts, {
+    ...{ path: '/resume', tag, summary: 'Go on' },
+    action: 'pipeline.resume',
+    body: {},
+    answer: z.object({ changed: z.boolean(), was: orderSchema.nullable() }),
+    described: 'Who had paused it',
+    run: async ({ control }) => {
+      const { changed, was } = await control.resume();
+      return { changed, was };
+    },
+  });
+}
+
+async function detailsOf(pipeline: Pipeline, parts: ApiParts) {
+  const { name, offsets, deadLetters, control } = pipeline;
+  const [instances, controls, letters] = await Promise.all([
+    offsets.instances.list(name),
+    control.controls(),
+    lettersOf(deadLetters),
+  ]);
+  return {
+    ...pipelineView(pipeline, parts),
+    instances: instances.map(({ id, host, pid, state, epoch, startedAt, reportedAt }) => ({
+      ...{ id, host, pid, state, epoch, startedAt, reportedAt },
+    })),
+    controls: { paused: controls.paused, held: controls.held },
+    ...letters,
+  };
+}
+
+/** A dead-letter table that is away must not hide the rest. */
+async function lettersOf(desk: PipelineDesk | null): Promise<{
+  readonly letters: LetterCounts | null;
+  readonly lettersError: Problem | null;
+}> {
+  try {
+    return { letters: desk === null ? null : await desk.counts(), lettersError: null };
+  } catch (error) {
+    return { letters: null, lettersError: problemOf(error).problem };
+  }
 }

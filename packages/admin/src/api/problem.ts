@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
+import { HTTPException } from 'hono/http-exception';
 
 /** How every error is answered. */
 export const problemSchema = z
@@ -11,7 +12,7 @@ export const problemSchema = z
   .openapi('Problem');
 
 export type Problem = z.infer<typeof problemSchema>;
-export type ProblemStatus = 400 | 404 | 409 | 500 | 503;
+export type ProblemStatus = 400 | 404 | 409 | 413 | 500 | 503;
 
 const NOT_FOUND = new Set([
   'PIPELINE_KEY_UNKNOWN',
@@ -23,15 +24,16 @@ const WRONG = new Set([
   ...['PIPELINE_CONTROL', 'PIPELINE_BOOKMARK', 'PIPELINE_POSITION', 'PIPELINE_CONFIG'],
   ...['REPLAY_CONFIG', 'REPLAY_RANGE', 'ADMIN_REQUEST', 'LETTERS_CONFIG'],
 ]);
-/** How things stand speaks against it. */
+/** How things stand speaks against it; a store is closed when its pipeline has stopped here. */
 const CONFLICT =
-  /^(?:[A-Z]+_(?:HISTORY_GONE|PURGED)|PIPELINE_(?:KEY_STATE|KEY_BUSY|NOT_OWNER|NO_LETTERS|LETTERS_FULL|CONTROLS_MOVED|OFFSET_MOVED|RUNNING|STATE)|REPLAY_(?:UNFINISHED|NAME|TAKEN|HOOK))$/;
+  /^(?:[A-Z]+_(?:HISTORY_GONE|PURGED|CLOSED)|PIPELINE_(?:KEY_STATE|KEY_BUSY|NOT_OWNER|NO_LETTERS|LETTERS_FULL|CONTROLS_MOVED|OFFSET_MOVED|RUNNING|STATE)|REPLAY_(?:UNFINISHED|NAME|TAKEN|HOOK))$/;
 
 /**
  * An error as it is answered. Told by its shape, since a config may bring its own copy of the packages; of anybody else's
  * error nothing is told, it may carry anything.
  */
 export function problemOf(error: unknown): { readonly status: ProblemStatus; readonly problem: Problem } {
+  if (error instanceof HTTPException && error.status === 400) return { status: 400, problem: NO_JSON };
   const { code, message, remedy, transient } = (error ?? {}) as Partial<Record<string, unknown>>;
   if (typeof code !== 'string' || typeof remedy !== 'string' || typeof message !== 'string')
     return { status: 500, problem: UNEXPECTED };
@@ -41,10 +43,18 @@ export function problemOf(error: unknown): { readonly status: ProblemStatus; rea
 
 function statusOf(code: string, transient: boolean): ProblemStatus {
   if (NOT_FOUND.has(code)) return 404;
-  if (WRONG.has(code)) return 400;
+  if (WRONG.has(code) || code.endsWith('_POSITION')) return 400;
+  if (code === 'ADMIN_TOO_LARGE') return 413;
   if (CONFLICT.test(code)) return 409;
   return transient || code.endsWith('_UNAVAILABLE') ? 503 : 500;
 }
+
+/** What is no JSON is noticed before anybody looks at what it says. */
+const NO_JSON: Problem = {
+  code: 'ADMIN_REQUEST',
+  problem: 'The body is no JSON.',
+  remedy: 'Send what /api/v1/openapi.json describes, and {} when there is nothing to say.',
+};
 
 const UNEXPECTED: Problem = {
   code: 'ADMIN_UNEXPECTED',

@@ -18,24 +18,29 @@ export interface AuditEntry {
 
 /** Entries that are kept here; the log has all of them. */
 const KEPT = 1_000;
+/** Characters of a text of theirs: a key may have 65,536, and a thousand of these are too many to keep. */
+const LONGEST = 1_024;
 
-/** Everything that was changed through this server: a line of the log each, and the last ones at hand. */
+/** Everything that was asked of this server to change: a line of the log each, and the last ones at hand. */
 export class AuditLog {
-  readonly #log: Logger;
   readonly #last: AuditEntry[] = [];
 
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  add(entry: AuditEntry): void {
-    this.#last.push(entry);
+  /** @param log where its line goes, which has all of it */
+  add(entry: AuditEntry, log: Logger): void {
+    this.#last.push({ ...entry, about: shortened(entry.about) as AuditEntry['about'] });
     if (this.#last.length > KEPT) this.#last.shift();
-    this.#log.info({ audit: entry }, `audit: ${entry.action}`);
+    log.info({ audit: entry }, `audit: ${entry.action}`);
   }
 
   /** The last ones, newest first. */
   last(limit: number): readonly AuditEntry[] {
     return this.#last.slice(-limit).reverse();
   }
+}
+
+/** What was asked, with the beginnings of its texts. The API takes nothing that is deep, or has much beside texts. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') return value.length <= LONGEST ? value : `${value.slice(0, LONGEST)}…`;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
 }

@@ -1,7 +1,10 @@
 import type { PipelineStatus } from '@strandline/pipeline';
 
 /** What of a pipeline tells whether it gets on. */
-export type ProgressLook = Pick<PipelineStatus, 'state' | 'settled' | 'unsettled' | 'watermark' | 'epoch'> & {
+export type ProgressLook = Pick<
+  PipelineStatus,
+  'state' | 'owned' | 'settled' | 'unsettled' | 'watermark' | 'epoch'
+> & {
   readonly source: Pick<NonNullable<PipelineStatus['source']>, 'lagBytes'> | null;
 };
 
@@ -19,7 +22,13 @@ export class Progress {
   look(status: ProgressLook, now: number): void {
     const last = this.#last;
     this.#last = status;
-    if (last === null || status.state !== 'running' || !hasWork(status) || hasMoved(last, status)) {
+    if (
+      last === null ||
+      status.state !== 'running' ||
+      !status.owned ||
+      !hasWork(status) ||
+      hasMoved(last, status)
+    ) {
       this.#since = NaN;
     } else if (Number.isNaN(this.#since)) {
       this.#since = now;

@@ -30,12 +30,17 @@ export function healthOf(status: PipelineStatus, standing: number, stalledAfter:
   };
 }
 
-function reasonsNotReady({ state, source, offsetsAvailable }: PipelineStatus): string[] {
-  if (state === 'standby') return [];
-  if (state !== 'running') return [`it is ${state}`];
+function reasonsNotReady(status: PipelineStatus): string[] {
+  const { state, owned, source, offsetsAvailable, offsetsReached, notOpened } = status;
+  if (state !== 'running' && state !== 'standby') return [`it is ${state}`];
+  const offsets = offsetsReached ? [] : ['the offset store is out of reach'];
+  // Who owns nothing has no source: whether it could have one is what the last try to open it has told.
+  if (notOpened !== null) return [`it can not be opened (${notOpened}), and is tried again`, ...offsets];
+  if (state === 'standby') return offsets;
+  if (!owned) return ['it has lost the pipeline to another process, and is opened again', ...offsets];
   return [
     ...(source?.state === 'reconnecting' ? ['the source is out of reach, and tried again'] : []),
-    ...(offsetsAvailable ? [] : ['the offset can not be saved']),
+    ...(offsetsAvailable ? offsets : ['the offset can not be saved']),
   ];
 }
 
@@ -44,7 +49,8 @@ function reasonsStalled(status: PipelineStatus, standing: number): string[] {
     ...counted(status.stuckTurns.length, 'handler takes', 'handlers take', 'longer than handlerTimeout'),
     ...counted(status.running - status.stuckTurns.length, 'handler runs', 'handlers run'),
     ...counted(status.backoff, 'key is', 'keys are', 'tried again after failures'),
-    ...counted(status.halted, 'key is', 'keys are', 'halted until a restart'),
+    ...counted(status.halted, 'key is', 'keys are', 'halted until retried'),
+    ...counted(status.held, 'key is', 'keys are', 'held by an operator'),
     ...counted(status.exhausted, 'key waits', 'keys wait', 'to be stored as dead letters'),
     ...counted(
       status.fullKeys.length,
@@ -53,11 +59,20 @@ function reasonsStalled(status: PipelineStatus, standing: number): string[] {
       'no room in the dead-letter table',
     ),
     ...(status.lettersAvailable ? [] : ['the dead-letter table does not answer']),
-    ...(status.paused === null ? [] : [`the log is paused (${status.paused})`]),
+    ...(status.paused === null ? [] : [PAUSED[status.paused]]),
   ];
   const span = `nothing was settled for ${String(Math.round(standing / 1_000))} s though there is work`;
   return [causes.length === 0 ? span : `${span}: ${causes.join(', ')}`];
 }
+
+/** That an operator wants it so is a reason, and no health: who pauses at three must not be forgotten at nine. */
+const PAUSED: Readonly<Record<NonNullable<PipelineStatus['paused']>, string>> = {
+  operator: 'an operator has paused the pipeline',
+  window: 'the log is paused (window)',
+  handlers: 'the log is paused (handlers)',
+  key: 'the log is paused (key)',
+  offsets: 'the log is paused (offsets)',
+};
 
 function counted(count: number, one: string, many: string, rest = ''): string[] {
   if (count <= 0) return [];

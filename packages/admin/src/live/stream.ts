@@ -1,10 +1,13 @@
+import type { Logger } from '@strandline/core';
 import type { Context } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 
-/** Milliseconds between looks, and the most that a reader who does not read may owe. */
+/** Milliseconds between looks. */
 const EVERY = 1_000;
 /** Readers at a time: each costs a look's text a second. */
 const READERS = 50;
+/** Milliseconds for which a reader may not take what it was sent: then it is gone, or as good as. */
+const GIVEN_UP_AFTER = 30_000;
 
 /**
  * A look at all pipelines once a second, as server-sent events: `look` with JSON. The text of a look is made once for all who
@@ -12,11 +15,15 @@ const READERS = 50;
  */
 export class LiveStream {
   readonly #look: () => unknown;
-  readonly #readers = new Set<(text: string) => void>();
+  readonly #log: Logger;
+  readonly #givenUpAfter: number;
+  readonly #readers = new Set<Reader>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(look: () => unknown) {
+  constructor(look: () => unknown, log: Logger, givenUpAfter = GIVEN_UP_AFTER) {
     this.#look = look;
+    this.#log = log;
+    this.#givenUpAfter = givenUpAfter;
   }
 
   /** How many listen. */
@@ -26,46 +33,98 @@ export class LiveStream {
 
   answer(context: Context): Response | Promise<Response> {
     if (this.#readers.size >= READERS) return context.json(FULL, 503);
+    // Whoever asks for the head alone reads nothing, and never leaves.
+    if (context.req.method === 'HEAD')
+      return context.body(null, 200, { 'content-type': 'text/event-stream' });
+    const first = JSON.stringify(this.#look());
     return streamSSE(context, async (stream) => {
-      let latest: string | null = JSON.stringify(this.#look());
-      let wake: () => void = () => undefined;
-      // Whoever reads slowly gets the newest look, and never a queue of old ones.
-      const reader = (text: string): void => {
-        latest = text;
-        wake();
-      };
+      const reader = new Reader(stream, first);
       stream.onAbort(() => {
         this.#remove(reader);
-        wake();
+        reader.leave();
       });
       this.#add(reader);
-      while (!stream.aborted && !stream.closed) {
-        const data: string | null = latest;
-        latest = null;
-        if (data !== null) await stream.writeSSE({ event: 'look', data });
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
+      await reader.follow();
     });
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#readers.clear();
   }
 
-  #add(reader: (text: string) => void): void {
+  #add(reader: Reader): void {
     this.#readers.add(reader);
     this.#timer ??= setInterval(() => {
-      const text = JSON.stringify(this.#look());
-      for (const one of this.#readers) one(text);
+      this.#tell();
     }, EVERY).unref();
   }
 
-  #remove(reader: (text: string) => void): void {
+  #remove(reader: Reader): void {
     this.#readers.delete(reader);
     if (this.#readers.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** A look that fails is missing: what looks on must not end what works. */
+  #tell(): void {
+    const now = performance.now();
+    for (const one of this.#readers) if (one.hasNotTakenFor(now) >= this.#givenUpAfter) one.cutOff();
+    try {
+      const text = JSON.stringify(this.#look());
+      for (const one of this.#readers) one.offer(text);
+    } catch (error) {
+      this.#log.error({ err: error }, 'a look at the pipelines has failed');
+    }
+  }
+}
+
+/** One who follows. Whoever reads slowly gets the newest look, and never a queue of old ones. */
+class Reader {
+  readonly #stream: SSEStreamingApi;
+  #latest: string | null;
+  #wake: () => void = () => undefined;
+  /** Since when what was written is not taken, on the clock of `performance.now()`; NaN while nothing is. */
+  #writingSince = NaN;
+
+  constructor(stream: SSEStreamingApi, first: string) {
+    this.#stream = stream;
+    this.#latest = first;
+  }
+
+  offer(text: string): void {
+    this.#latest = text;
+    this.#wake();
+  }
+
+  leave(): void {
+    this.#wake();
+  }
+
+  hasNotTakenFor(now: number): number {
+    return Number.isNaN(this.#writingSince) ? 0 : now - this.#writingSince;
+  }
+
+  cutOff(): void {
+    this.#stream.abort();
+  }
+
+  /** Resolves when the reader has left, or was cut off. */
+  async follow(): Promise<void> {
+    const stream = this.#stream;
+    while (!stream.aborted && !stream.closed) {
+      const data = this.#latest;
+      this.#latest = null;
+      if (data === null) {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      this.#writingSince = performance.now();
+      await stream.writeSSE({ event: 'look', data });
+      this.#writingSince = NaN;
+    }
   }
 }
 

@@ -18,6 +18,12 @@ const PAUSES: Readonly<Record<string, string>> = {
   operator: 'an operator has paused the pipeline: no handler starts',
 };
 
+const PRUNING: Readonly<Record<string, string>> = {
+  waiting: 'waiting for who has not settled what is old',
+  elsewhere: 'another pruner of it is at work',
+  failed: 'tried again at the next round',
+};
+
 /** A pipeline in some lines. */
 export function statusText(report: StatusReport, ink: Ansis): string {
   const { pipeline, owner, standbys, others, offset, bookmarks, problems } = report;
@@ -29,12 +35,14 @@ export function statusText(report: StatusReport, ink: Ansis): string {
     ['lag', lagText(report)],
     ...(details === null ? [] : workOf(details)),
     ...lettersOf(report),
+    ...pruneOf(details),
     ['bookmarks', bookmarks === null ? UNKNOWN : String(bookmarks)],
   ];
   return [
     `${ink.bold(printable(pipeline))}  ${ownerText(owner, ink)}\n`,
     table(facts.map(([name, text]) => [`  ${name}`, printable(text)])),
     ...(details === null ? [] : keysOf(details)),
+    ...section('held back by', details?.prune?.heldBack ?? [], ({ who, why }) => [who, why]),
     ...heldOf(report),
     ...problems.map((problem) => `  ${ink.red('!')} ${printable(problem)}\n`),
   ].join('');
@@ -129,6 +137,22 @@ function lettersOf({ letters, owner }: StatusReport): (readonly [string, string]
         (releasing === 0 ? '' : `, ${amount(releasing, 'key')} being worked off`),
     ],
   ];
+}
+
+function pruneOf(details: InstanceDetails | null): (readonly [string, string])[] {
+  const prune = details?.prune ?? null;
+  if (prune === null) return [];
+  const { outbox, state, rowsDeleted, partitionsDropped, candidates, oldest, paused, error } = prune;
+  const text = [
+    `${outbox ?? 'its outbox'}: ${PRUNING[state] ?? state}`,
+    `${amount(rowsDeleted, 'row')} deleted`,
+    ...(partitionsDropped === 0 ? [] : [`${amount(partitionsDropped, 'partition')} dropped`]),
+    ...(candidates === 0 ? [] : [`${amount(candidates, 'old row')} held back`]),
+    ...(oldest === null ? [] : [`oldest from ${oldest}`]),
+    ...(paused === null ? [] : [`pausing: ${paused}`]),
+    ...(error === null ? [] : [`failed: ${error.code === null ? '' : `${error.code}: `}${error.message}`]),
+  ].join(', ');
+  return [['prune', text]];
 }
 
 function keysOf({ turns, failing, hot, parkedKeys, fullKeys, partial }: InstanceDetails): string[] {

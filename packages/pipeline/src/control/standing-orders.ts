@@ -112,13 +112,21 @@ export class StandingOrders {
     }
   }
 
-  /** Revisions only grow: a store that knows fewer has lost what it had, and with it what is held for a reason. */
+  /**
+   * Revisions only grow: a store that knows fewer has lost what it had, and with it what is held for a reason. What was
+   * ordered since then is added to it.
+   */
   async #restore(found: Controls): Promise<void> {
     const { store, pipeline, log } = this.#options;
     const { paused, held } = this.#controls;
-    const restored = await store.change(pipeline, found, { paused, held });
+    const known = new Set(held.map(({ key }) => key));
+    const since = found.held.filter(({ key }) => !known.has(key));
+    const restored = await store.change(pipeline, found, {
+      paused: paused ?? found.paused,
+      held: [...held, ...since],
+    });
     if (restored === null) return;
-    this.#controls = restored;
+    this.#follow(restored);
     if (paused !== null || held.length > 0)
       log.warn(
         { held: held.length, paused: paused !== null },
@@ -127,7 +135,10 @@ export class StandingOrders {
   }
 
   #obey(controls: Controls): void {
-    if (controls.revision === this.#controls.revision) return;
+    if (controls.revision !== this.#controls.revision) this.#follow(controls);
+  }
+
+  #follow(controls: Controls): void {
     const { happenings, log, changed } = this.#options;
     const before = this.#controls;
     const { held, released } = this.#apply(controls);

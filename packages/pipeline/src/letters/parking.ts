@@ -1,5 +1,6 @@
 import {
   OwnershipLostError,
+  readThrown,
   StrandlineError,
   timedBy,
   type DeadLetterStore,
@@ -468,7 +469,8 @@ export class Parking {
 
 function letterOf(strand: Strand, error: unknown): NewLetter {
   const { event } = strand.head;
-  const reason: LetterReason = error instanceof HandlerCrashError ? 'crash' : 'failed';
+  const { isError } = readThrown(error);
+  const reason: LetterReason = isError && error instanceof HandlerCrashError ? 'crash' : 'failed';
   return { event, reason, failure: failureOf(strand, error) };
 }
 

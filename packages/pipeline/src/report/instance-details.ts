@@ -10,6 +10,25 @@ const text = z.string();
 
 const errorSchema = z.object({ name: text, code: text.nullable(), message: text });
 
+const pruneSchema = z.object({
+  /** Null before it has seen its table. */
+  outbox: text.nullable(),
+  state: text,
+  rowsDeleted: number,
+  partitionsDropped: number,
+  /** Rows that are old, and not known to be settled by all. */
+  candidates: number,
+  /** When the oldest row is from, and when the last round ended in order: ISO 8601 UTC. */
+  oldest: text.nullable(),
+  finishedAt: text.nullable(),
+  /** Ten at most of those who have not settled what is to go. */
+  heldBack: z.array(z.object({ who: text, why: text })),
+  /** Why it pauses now. */
+  paused: text.nullable(),
+  /** What the last round failed with. */
+  error: z.object({ code: text.nullable(), message: text }).nullable(),
+});
+
 const detailsSchema = z.object({
   /** Why the log is not being read on. */
   paused: text.nullable(),
@@ -68,6 +87,8 @@ const detailsSchema = z.object({
   fullKeys: z.array(text),
   /** Of so many keys not all were looked at: those that live longest were. */
   partial: z.boolean(),
+  /** What the pruner of this owner does; null without one. Told by newer versions only. */
+  prune: pruneSchema.nullable().default(null),
   /** What it has failed with. */
   error: errorSchema.nullable(),
 });

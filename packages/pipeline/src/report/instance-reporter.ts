@@ -37,6 +37,8 @@ export class InstanceReporter {
   #again = false;
   #ended = false;
   #arrived = false;
+  /** The last one did not arrive. */
+  #isMissing = false;
 
   constructor(options: InstanceReporterOptions) {
     this.#options = options;
@@ -47,6 +49,11 @@ export class InstanceReporter {
       if (this.#pending === null) this.#report();
     }, EVERY).unref();
     this.#report();
+  }
+
+  /** Whether the offset store takes what this process reports, as far as is known: a standby has no other word from it. */
+  get isHeard(): boolean {
+    return !this.#isMissing;
   }
 
   /** Does not wait for the next report. */
@@ -107,8 +114,10 @@ export class InstanceReporter {
         ttl,
       );
       this.#arrived = true;
+      this.#isMissing = false;
     } catch (error) {
       this.#arrived = false;
+      this.#isMissing = true;
       log.debug({ err: errorFields(error) }, 'the report of this process is missing in the offset store');
     }
   }

@@ -1,6 +1,8 @@
 import { cut, shortError } from '@strandline/core';
+import type { PruneFigures } from '../prune/figures.js';
 import type { InstanceDetails } from './instance-details.js';
 import { NAMED, notableKeys, seconds } from './notable-keys.js';
+import { pruningOf } from './pruning-of.js';
 import { RateMeter } from './rates.js';
 import type { Run } from '../run.js';
 import { LONGEST_ID, LONGEST_KEY, LONGEST_POSITION } from './short-text.js';
@@ -21,7 +23,7 @@ const NOTHING: InstanceDetails = {
     oldest: null,
     partial: false,
   },
-  ...{ turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [], error: null },
+  ...{ turns: [], failing: [], hot: [], parkedKeys: [], fullKeys: [], prune: null, error: null },
 };
 
 /**
@@ -32,13 +34,17 @@ export class Observer {
   readonly #rates = new RateMeter();
   readonly #ages = new TurnAges();
 
-  /** @param failure what the pipeline has stopped with */
-  look(run: Run | null, failure: unknown = null): InstanceDetails {
+  /**
+   * @param failure what the pipeline has stopped with
+   * @param figures what the pruner of this run does
+   */
+  look(run: Run | null, failure: unknown = null, figures: PruneFigures | null = null): InstanceDetails {
     const error = failure === null ? null : shortError(failure);
-    return run === null ? { ...NOTHING, error } : { ...this.#detailsOf(run), error };
+    if (run === null) return { ...NOTHING, error };
+    return { ...this.#detailsOf(run), prune: figures === null ? null : pruningOf(figures), error };
   }
 
-  #detailsOf(run: Run): Omit<InstanceDetails, 'error'> {
+  #detailsOf(run: Run): Omit<InstanceDetails, 'error' | 'prune'> {
     const { executor, commits, letters, settledBefore } = run;
     const now = performance.now();
     const { state, lagBytes, reconnects } = run.stream.status();

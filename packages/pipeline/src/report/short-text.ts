@@ -2,3 +2,4 @@
 export const LONGEST_KEY = 64;
 export const LONGEST_ID = 64;
 export const LONGEST_POSITION = 512;
+export const LONGEST_WHY = 200;

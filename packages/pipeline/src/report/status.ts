@@ -10,6 +10,8 @@ import type { Run } from '../run.js';
 export interface PipelineStatus extends ExecutorCounts {
   readonly name: string;
   readonly state: PipelineState;
+  /** Whether this process works on the pipeline. Else what is told of the log is of its last term of ownership. */
+  readonly owned: boolean;
   /** Why the log is not being read on; null while it is. */
   readonly paused: PauseReason | null;
   /** Everything up to here is settled; null before the first ownership. */
@@ -21,6 +23,10 @@ export interface PipelineStatus extends ExecutorCounts {
   readonly epoch: number | null;
   /** Whether the last commit reached the offset store. */
   readonly offsetsAvailable: boolean;
+  /** Whether the last report of this process did, of which there is one a second: a standby, and an owner that is idle, commit nothing. */
+  readonly offsetsReached: boolean;
+  /** The code of what it could not be opened for when it was tried last, and is tried again; null otherwise. */
+  readonly notOpened: string | null;
   readonly source: SourceStatus | null;
   /** Handlers that have not ended within `handlerTimeout`, oldest first. */
   readonly stuckTurns: readonly StuckTurn[];
@@ -56,15 +62,17 @@ const NOTHING: ExecutorCounts = {
   settled: 0,
 };
 
+/** What the pipeline itself knows, beside its run. */
+export type OutsideRun = Pick<PipelineStatus, 'state' | 'owned' | 'offsetsReached' | 'notOpened' | 'prune'>;
+
 export function statusOf(
   { name, window }: Pick<PipelineConfig, 'name' | 'window'>,
-  state: PipelineState,
+  outside: OutsideRun,
   run: Run | null,
-  prune: PruneFigures | null,
 ): PipelineStatus {
   return {
     name,
-    state,
+    ...outside,
     window,
     paused: run?.paused ?? null,
     watermark: run?.executor.watermark ?? null,
@@ -78,7 +86,6 @@ export function statusOf(
     fullKeys: run?.letters?.fullKeys ?? [],
     lettersAvailable: run?.letters?.available ?? true,
     suspecting: run?.letters?.suspecting ?? false,
-    prune,
     settledBefore: run?.settledBefore ?? null,
     oldestCommit: run?.executor.oldest?.transaction.commitTime ?? null,
     ...(run?.executor.counts() ?? NOTHING),

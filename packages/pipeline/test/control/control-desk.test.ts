@@ -164,6 +164,24 @@ describe('what was ordered before', () => {
     await world.pipeline.stop();
   });
 
+  it.each([1, 2])(
+    'is written anew with what was ordered since the store had lost it, revision %i',
+    async (revision) => {
+      const world = await new ControlWorld().start();
+      await world.pipeline.control.hold('a', { by: 'ann' });
+      await world.pipeline.control.hold('b');
+      const since = { key: 'c', by: 'bob', at: new Date().toISOString(), note: '' };
+      // Of three orders, and of none that is newer than the second.
+      world.store.controls.controls = { revision: revision - 1, paused: null, held: [since] };
+      await until('it is there again', () => world.store.controls.controls.held.length === 3);
+      expect(world.store.controls.controls.held.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+      world.stream.give(events('abcd'));
+      await world.untilSeen('4');
+      expect(world.seen).toEqual(['4']);
+      await world.pipeline.stop();
+    },
+  );
+
   it('ends the pipeline when nobody can tell any more what it was', async () => {
     const world = await new ControlWorld().start();
     world.store.controls.before = () => Promise.reject(corrupt);

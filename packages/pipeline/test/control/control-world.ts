@@ -20,6 +20,8 @@ export class ControlWorld {
   readonly bad = new Set<string>();
   /** Events whose first failure is for good. */
   readonly hopeless = new Set<string>();
+  /** What else the handlers of events throw. */
+  readonly throws = new Map<string, () => unknown>();
   readonly slow = new Map<string, Gate>();
 
   constructor(
@@ -48,6 +50,8 @@ export class ControlWorld {
     this.seen.push(id);
     await this.slow.get(id)?.promise;
     if (this.hopeless.has(id)) throw new PermanentError('hopeless');
+    const thrown = this.throws.get(id);
+    if (thrown !== undefined) throw thrown();
     if (this.bad.has(id)) throw Object.assign(new Error('bad\nsecret'), { code: 'E_BAD' });
   };
 
