@@ -266,7 +266,7 @@ test('what is wrong is told with a code and a remedy, and every route is describ
   }
   const { body: described } = await shop.get('/openapi.json');
   expect(described.openapi).toBe('3.1.0');
-  expect(Object.keys(described.paths)).toHaveLength(25);
+  expect(Object.keys(described.paths)).toHaveLength(26);
   const form = await fetch(`${shop.url}/pipelines/orders/pause`, {
     method: 'POST',
     body: new URLSearchParams(),
