@@ -33,3 +33,5 @@ export { startTool, type RunningTool } from './tools/running-tool.js';
 export type { Tool } from './tools/tool.js';
 export { startPgBouncer, type PgBouncer, type PgBouncerOptions } from './pgbouncer/pgbouncer.js';
 export { promtool, type Promtool } from './prometheus/promtool.js';
+export { runsInMemory } from './process/memory.js';
+export { runsVariable } from './process/run-directory.js';
