@@ -37,8 +37,31 @@ const fixtures = 'test/kit/test/*fixture*.test.ts';
 /** Their crashed lives are abandoned and go on: each of these files has a process of its own, which ends them. */
 const abandoning = ['packages/pipeline/test/letters-order.test.ts'];
 
-/** Of these each takes minutes: begun last, they would be waited for alone. */
-const LONG = ['chaos', 'simulation', 'mysql-positions', 'few-duplicates', 'completeness', 'mysql-history'];
+/**
+ * Of these each takes a minute or more: begun last, they would be waited for alone. Those that mostly wait are begun beside
+ * those that use the processor, and those that write much come after those that read logs from their beginning.
+ */
+const LONG = [
+  ...['chaos', 'simulation', 'log-reader-mysql', 'mysql-liveness', 'replay-cli', 'source-mysql'],
+  ...['webhook-receivers', 'take-overs', 'bad-input', 'per-key-order', 'newcomer', 'exactly-once-effects'],
+  ...[
+    'parking-killed',
+    'mysql-half-open',
+    'crash-poison',
+    'mysql-bad-input',
+    'bounded-memory',
+    'few-duplicates',
+  ],
+  ...[
+    'mysql-positions',
+    'dead-letter-store',
+    'mysql-history',
+    'ownership',
+    'completeness',
+    'demo',
+    'liveness',
+  ],
+];
 
 class LongOnesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

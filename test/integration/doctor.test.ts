@@ -14,7 +14,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { definePipeline, memoryOffsets } from 'strandline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CommandFolder, CONFIG } from './strandline-command.js';
+import { CommandFolder, CONFIG, type Answered } from './strandline-command.js';
 
 const DAY = 86_400;
 
@@ -275,14 +275,10 @@ test('strandline doctor tells what to change of store and source, leaves nothing
       handle() {},
     });`,
   );
-  const asks = async (
-    ...args: string[]
-  ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-    const command = folder.start(['doctor', ...args]);
-    const code = await command.exitCode();
-    const { stdout, stderr } = command;
-    expect(stdout + stderr).not.toContain(password);
-    return { code, stdout, stderr };
+  const asks = async (...args: string[]): Promise<Answered> => {
+    const answered = await folder.ask(['doctor', ...args]);
+    expect(answered.stdout + answered.stderr).not.toContain(password);
+    return answered;
   };
 
   const text = await asks();

@@ -1,4 +1,4 @@
-import { startMariadb, startMysql, startReplica, type MysqlServer } from '@strandline/servers';
+import { startReplica } from '@strandline/servers';
 import {
   testMysqlDatabase,
   waitUntil,
@@ -6,9 +6,13 @@ import {
   type TestMysqlDatabase,
 } from '@strandline/test-kit';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { bothKinds, Follower, insert, numbered, outboxTable } from './mysql-follower.js';
 import { BesideOwner, inspect } from './mysql-reader.js';
+import { OwnMysqlServers } from './own-mysql-servers.js';
+
+const own = new OwnMysqlServers();
+afterAll(() => own[Symbol.asyncDispose]());
 
 const withoutGtids = { 'gtid-mode': 'OFF', 'enforce-gtid-consistency': 'OFF' };
 
@@ -17,11 +21,6 @@ const servers: readonly (readonly [string, MysqlServerKind, Record<string, strin
   ['mysql without GTIDs', 'mysql', withoutGtids],
   ['mariadb', 'mariadb', {}],
 ];
-
-function startOwn(kind: MysqlServerKind, settings: Record<string, string> = {}): Promise<MysqlServer> {
-  const options = { exclusive: true, settings };
-  return kind === 'mysql' ? startMysql(options) : startMariadb(options);
-}
 
 async function outboxDatabase(kind: MysqlServerKind, server?: string): Promise<TestMysqlDatabase> {
   const db = await testMysqlDatabase(kind, server);
@@ -79,7 +78,7 @@ async function endDumps(db: TestMysqlDatabase): Promise<void> {
 
 describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   test('from a time on, with the first that committed then, whatever the file; and so from its start', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await using owner = await Follower.start(db.url);
     const times: string[] = [];
@@ -110,7 +109,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('what was begun before a time and committed after it is read', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await insert(db.pool, 'before');
     const late = await db.pool.getConnection();
@@ -127,7 +126,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('over many files, from each position of them, and over a connection that ends between two', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await using owner = await Follower.start(db.url);
     for (const payload of numbered(6, 'p')) {
@@ -156,7 +155,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('not from before what was purged: it says what is there, and can be read from there', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await using owner = await Follower.start(db.url);
     const time = await nextSecond(db);
@@ -190,7 +189,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('not behind what is purged while the connection is lost', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const reconnect = { initialDelay: 2_000, maxDelay: 2_000 };
     await using reader = await BesideOwner.start(db.url, 'now', { reconnect });
@@ -206,7 +205,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('all that is there is told to be read, also when nothing is logged any more', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await using owner = await BesideOwner.start(db.url, 'earliest');
     for (const payload of ['a', 'b', 'c']) {
@@ -228,7 +227,7 @@ describe.each(servers)('reading beside the owner: %s', (_, kind, settings) => {
   });
 
   test('not in a log that was reset', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     for (let n = 0; n < 5; n += 1) await insert(db.pool, 'x');
     await using first = await BesideOwner.start(db.url, 'earliest');
@@ -261,7 +260,7 @@ describe.each(bothKinds)('a reader of %s', (kind) => {
   });
 
   test('reads from a position of a replaced server, whose files mean nothing here', async () => {
-    await using source = await startOwn(kind);
+    const source = await own.fresh(kind);
     await using db = await outboxDatabase(kind, source.url);
     await using replica = await startReplica(source);
     await using first = await BesideOwner.start(db.url, 'now');
@@ -284,7 +283,7 @@ describe.each(bothKinds)('a reader of %s', (kind) => {
 
   test('is refused what an undecided XA transaction could lose, unless nobody uses XA', async () => {
     // Every other one on the server would be in the way.
-    await using server = await startOwn(kind);
+    const server = await own.fresh(kind);
     await using db = await outboxDatabase(kind, server.url);
     await using before = await BesideOwner.start(db.url, 'now');
     const { identity } = await inspect(db.url);

@@ -1,4 +1,4 @@
-import { startMariadb, startMysql, startReplica, type MysqlServer } from '@strandline/servers';
+import { startMysql, startReplica, type MysqlServer } from '@strandline/servers';
 import {
   testMysqlDatabase,
   waitUntil,
@@ -9,7 +9,7 @@ import type { Offset } from '@strandline/core';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type PoolConnection, type RowDataPacket } from 'mysql2/promise';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   bothKinds,
   failureOf,
@@ -21,16 +21,15 @@ import {
   refusal,
   type FollowOptions,
 } from './mysql-follower.js';
+import { OwnMysqlServers } from './own-mysql-servers.js';
+
+const own = new OwnMysqlServers();
+afterAll(() => own[Symbol.asyncDispose]());
 
 async function outboxDatabase(kind: MysqlServerKind, server?: string): Promise<TestMysqlDatabase> {
   const db = await testMysqlDatabase(kind, server);
   await db.pool.query(outboxTable);
   return db;
-}
-
-function startOwn(kind: MysqlServerKind, settings: Record<string, string> = {}): Promise<MysqlServer> {
-  const options = { exclusive: true, settings };
-  return kind === 'mysql' ? startMysql(options) : startMariadb(options);
 }
 
 const withoutGtids = { 'gtid-mode': 'OFF', 'enforce-gtid-consistency': 'OFF' };
@@ -90,7 +89,7 @@ const servers: readonly (readonly [string, MysqlServerKind, Record<string, strin
 
 describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   test('behind a rotation of the log, be it read at that time or not', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const first = await Follower.start(db.url);
     await insert(db.pool, 'a');
@@ -110,7 +109,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test('in the middle of a transaction, and nothing is handed out again', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const storage = new Map<string, Offset>();
     const handled: (string | null)[] = [];
@@ -139,7 +138,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test("start: 'earliest' begins with what the log still has", async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await insert(db.pool, 'purged');
     await purgeAll(db);
@@ -151,7 +150,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test('not behind logs that were purged: it does not start, and says so', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const { storage } = await ranBefore(db);
     await insert(db.pool, 'lost');
@@ -162,7 +161,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test('not behind logs that are purged while the connection is lost', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     await using follower = await Follower.start(db.url, {
       reconnect: { initialDelay: 2_000, maxDelay: 2_000 },
@@ -181,7 +180,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
     ['shorter', 1],
     ['longer', 40],
   ])('not in a log that was reset and is %s now', async (__, inserts) => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     for (let n = 0; n < 5; n += 1) await insert(db.pool, 'before the start');
     const { storage } = await ranBefore(db);
@@ -192,7 +191,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test('not in a log that is reset while the connection is lost', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     for (let n = 0; n < 5; n += 1) await insert(db.pool, 'before the start');
     await using follower = await Follower.start(db.url, {
@@ -208,7 +207,7 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
   });
 
   test('whatever the log has for checksums, also when that changes', async () => {
-    await using server = await startOwn(kind, settings);
+    const server = await own.fresh(kind, settings);
     await using db = await outboxDatabase(kind, server.url);
     const expected: string[] = [];
     const first = await Follower.start(db.url);
@@ -237,8 +236,8 @@ describe.each(servers)('where a pipeline goes on: %s', (_, kind, settings) => {
 });
 
 test('an offset in files of another server is of no use', async () => {
-  await using one = await startOwn('mysql', withoutGtids);
-  await using other = await startOwn('mysql', withoutGtids);
+  const one = await own.fresh('mysql', withoutGtids);
+  await using other = await startMysql({ exclusive: true, settings: withoutGtids });
   await using db = await outboxDatabase('mysql', one.url);
   const { storage } = await ranBefore(db);
   await createSame(other, db);
@@ -248,7 +247,7 @@ test('an offset in files of another server is of no use', async () => {
 
 describe('GTID sets of MySQL', () => {
   test('holes are kept: what fills them later is handed out', async () => {
-    await using server = await startOwn('mysql');
+    const server = await own.fresh('mysql');
     await using db = await outboxDatabase('mysql', server.url);
     const uuid = randomUUID();
     const insertAs = (gtid: string, payload: string): Promise<void> =>
@@ -274,7 +273,7 @@ describe('GTID sets of MySQL', () => {
   });
 
   test('tagged ones are positions like any other', async () => {
-    await using server = await startOwn('mysql');
+    const server = await own.fresh('mysql');
     await using db = await outboxDatabase('mysql', server.url);
     const tagged = (payload: string): Promise<void> =>
       inSession(db, async (session) => {
@@ -300,7 +299,7 @@ describe('GTID sets of MySQL', () => {
 
 describe.each(bothKinds)('failover: %s', (kind) => {
   test('on a promoted replica it goes on behind what was handled', async () => {
-    await using source = await startOwn(kind);
+    const source = await own.fresh(kind);
     // Its files have other names and offsets than the replica's.
     await using db = await outboxDatabase(kind, source.url);
     await using replica = await startReplica(source);
@@ -323,7 +322,7 @@ describe.each(bothKinds)('failover: %s', (kind) => {
   });
 
   test('on a replica that lacks what was handled it stops', async () => {
-    await using source = await startOwn(kind);
+    const source = await own.fresh(kind);
     await using db = await outboxDatabase(kind, source.url);
     await using replica = await startReplica(source);
     const first = await Follower.start(db.url);
@@ -391,7 +390,7 @@ describe('logins of MySQL', () => {
     ['with TLS', true],
     ['without TLS', false],
   ])('caching_sha2_password with a cold and a warm cache, %s', async (_, tls) => {
-    await using server = await startOwn('mysql');
+    const server = await own.fresh('mysql');
     await using db = await outboxDatabase('mysql', server.url);
     const { hostname: host, port, username: user, password, pathname } = new URL(db.url);
     const connection = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** Two levels up from `src/` and from `dist/` alike: infra/servers, then the root of the checkout. */
 const packageDirectory = path.resolve(import.meta.dirname, '..');
-const projectDirectory = path.resolve(packageDirectory, '..', '..');
+export const projectDirectory = path.resolve(packageDirectory, '..', '..');
 
 /** Whether a file is there and can be reached. */
 export function exists(file: string): Promise<boolean> {
@@ -13,7 +13,10 @@ export function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Everything that the servers write lies below this folder, which git ignores; removing it is always safe. */
+/**
+ * Everything that the servers write lies below this folder, which git ignores; removing it is always safe. Only their data
+ * while they run may be put elsewhere (`run-directory.ts`).
+ */
 export const cacheDirectory = path.join(projectDirectory, '.cache', 'servers');
 
 /** The supervisor is started by plain Node, so it must be the compiled file even when tests import the sources. */

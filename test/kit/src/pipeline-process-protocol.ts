@@ -92,3 +92,6 @@ export function lifeOfTerm(run: number): number {
 }
 
 export const optionsVariable = 'STRANDLINE_TEST_PIPELINE';
+
+/** Names what runs as the process; by default it is the compiled file. */
+export const pipelineProcessVariable = 'STRANDLINE_TEST_PIPELINE_PROCESS';

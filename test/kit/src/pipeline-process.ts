@@ -6,6 +6,7 @@ import type { PipelineStatus } from 'strandline';
 import { FileHistory } from './history-file.js';
 import {
   optionsVariable,
+  pipelineProcessVariable,
   type FromProcess,
   type OffsetsChoice,
   type PipelineProcessOptions,
@@ -17,7 +18,9 @@ import type { SourceTuning, TestOutbox } from './test-outbox.js';
 import { waitUntil } from './wait-until.js';
 
 /** Started by plain Node, so it must be the compiled file even when tests import the sources. */
-const main = path.resolve(import.meta.dirname, '..', 'dist', 'pipeline-process-main.js');
+const main =
+  process.env[pipelineProcessVariable] ??
+  path.resolve(import.meta.dirname, '..', 'dist', 'pipeline-process-main.js');
 /** Two busy cores load a Node process with all its modules in a second or two. */
 const startDeadlineMs = 30_000;
 const logTail = 32_000;

@@ -7,7 +7,7 @@ export interface Lease<T> {
 
 interface Entry<T> {
   /** Rejects when it did not start: whoever asks for it is told so, and it is not tried again. */
-  readonly server: Promise<T>;
+  server: Promise<T>;
   users: number;
 }
 
@@ -18,13 +18,20 @@ interface Entry<T> {
 export class ServerPool<T extends AsyncDisposable> implements AsyncDisposable {
   readonly #limit: number;
   readonly #start: (name: string) => Promise<T>;
+  readonly #tidy: (server: T) => Promise<void>;
   /** Those that were used last are last. */
   readonly #entries = new Map<string, Entry<T>>();
   #waiting: (() => void)[] = [];
 
-  constructor(limit: number, start: (name: string) => Promise<T>) {
+  /** @param tidy what is done with a server that nobody uses before the next one has it. */
+  constructor(
+    limit: number,
+    start: (name: string) => Promise<T>,
+    tidy: (server: T) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#limit = limit;
     this.#start = start;
+    this.#tidy = tidy;
   }
 
   async lease(name: string): Promise<Lease<T>> {
@@ -34,6 +41,7 @@ export class ServerPool<T extends AsyncDisposable> implements AsyncDisposable {
       entry = this.#entries.get(name) ?? this.#admit(name);
     }
     const used = entry;
+    if (used.users === 0) this.#tidied(used);
     used.users += 1;
     this.#entries.delete(name);
     this.#entries.set(name, used);
@@ -56,6 +64,15 @@ export class ServerPool<T extends AsyncDisposable> implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#entries.values()].map(stop));
+  }
+
+  /** Whoever asks in the meantime waits for it, too. */
+  #tidied(entry: Entry<T>): void {
+    entry.server = entry.server.then(async (server) => {
+      await this.#tidy(server);
+      return server;
+    });
+    entry.server.catch(() => undefined); // told to whoever asked for it
   }
 
   /** An entry for a server that has none; undefined when there is no room for it. */

@@ -1,6 +1,7 @@
 import {
   isMysqlServerName,
   startMysqlServer,
+  withConnection,
   type MysqlServer,
   type MysqlServerName,
 } from '@strandline/servers';
@@ -8,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RowDataPacket } from 'mysql2/promise';
 import { ServerPool } from './server-pool.js';
 
 declare module 'vitest' {
@@ -22,10 +24,33 @@ const atOnce = 4;
 
 export type MysqlServerKind = MysqlServer['kind'];
 
-type Servers = ServerPool<Pick<MysqlServer, 'url'> & AsyncDisposable>;
+type Servers = Pick<
+  ServerPool<Pick<MysqlServer, 'url'> & AsyncDisposable>,
+  'lease' | typeof Symbol.asyncDispose
+>;
+
+/** Bytes of a log that is not worth the trouble. */
+const shortLog = 4 * 1024 * 1024;
 
 function start(name: string): Promise<MysqlServer> {
   return startMysqlServer(name as MysqlServerName);
+}
+
+/**
+ * What all tests of a run have written comes to a gigabyte, and those that read a log from its beginning would read all of
+ * it. When no test uses the server nobody needs what its log has; what a reader has only just left may stay until
+ * the next time. That of a server of the environment is left alone.
+ */
+export async function shortenLog({ url, origin }: Pick<MysqlServer, 'url' | 'origin'>): Promise<void> {
+  if (origin === 'environment') return;
+  await withConnection(url, async (connection) => {
+    const logs = async (): Promise<RowDataPacket[]> =>
+      (await connection.query<RowDataPacket[]>('SHOW BINARY LOGS'))[0];
+    const bytes = (await logs()).reduce((sum, log) => sum + Number(log['File_size']), 0);
+    if (bytes < shortLog) return;
+    await connection.query('FLUSH BINARY LOGS');
+    await connection.query('PURGE BINARY LOGS TO ?', [(await logs()).at(-1)?.['Log_name']]);
+  });
 }
 
 /**
@@ -39,7 +64,9 @@ export class ServersOnDemand implements AsyncDisposable {
   readonly #http: Server;
   readonly #servers: Servers;
 
-  static async listen(servers: Servers = new ServerPool(atOnce, start)): Promise<ServersOnDemand> {
+  static async listen(
+    servers: Servers = new ServerPool(atOnce, start, shortenLog),
+  ): Promise<ServersOnDemand> {
     const http = createServer().listen(0, '127.0.0.1');
     await once(http, 'listening');
     return new ServersOnDemand(http, servers);

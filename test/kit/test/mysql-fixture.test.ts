@@ -1,7 +1,8 @@
 import { startMariadb, startMysql, type MysqlServer } from '@strandline/servers';
-import { ServersOnDemand, testMysqlDatabase, uniqueServerId } from '@strandline/test-kit';
+import { ServersOnDemand, testMysqlDatabase, uniqueServerId, waitUntil } from '@strandline/test-kit';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shortenLog } from '../src/servers-on-demand.js';
 
 describe.each([
   { kind: 'mysql' as const, start: startMysql },
@@ -70,6 +71,27 @@ describe.each([
     await db.pool.query(`CREATE DATABASE ${db.name}_other`);
     await expect(db[Symbol.asyncDispose]()).rejects.toThrow(`leaves behind: database ${db.name}_other`);
     await server.dropDatabase(`${db.name}_other`);
+  });
+
+  test('its server has only a short log when nobody has used it', async () => {
+    const db = await testMysqlDatabase(kind, server.url);
+    const logs = async (): Promise<string[]> =>
+      (await db.pool.query<mysql.RowDataPacket[]>('SHOW BINARY LOGS'))[0].map((log) =>
+        String(log['Log_name']),
+      );
+    await db.pool.query('FLUSH BINARY LOGS');
+    const [first, second] = await logs();
+    await shortenLog(server);
+    expect(await logs()).toEqual([first, second]);
+
+    await db.pool.query('CREATE TABLE wide (payload LONGTEXT)');
+    await db.pool.query("INSERT INTO wide VALUES (REPEAT('x', 5 * 1024 * 1024))");
+    // A log that the server still needs, or a reader has only just left, stays for a while.
+    await waitUntil('all that was written is purged', async () => {
+      await shortenLog(server);
+      return !(await logs()).includes(second ?? '');
+    });
+    await db[Symbol.asyncDispose]();
   });
 });
 

@@ -59,4 +59,35 @@ describe('a pool of servers', () => {
     (await servers.lease('a')).release();
     expect(log).toEqual(['+broken', '+a']);
   });
+
+  test('tidies one that nobody uses before the next one has it, and never one that is used', async () => {
+    const log: string[] = [];
+    const server = { [Symbol.asyncDispose]: () => Promise.resolve() };
+    let tidied: () => void = () => undefined;
+    const tidying = new Promise<void>((resolve) => (tidied = resolve));
+    const servers = new ServerPool(
+      1,
+      () => Promise.resolve(server),
+      () => {
+        log.push('tidied');
+        return tidying;
+      },
+    );
+    const asks = async (name: string): Promise<() => void> => {
+      const { release } = await servers.lease('a');
+      log.push(name);
+      return release;
+    };
+    const both = Promise.all([asks('first'), asks('second')]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log).toEqual(['tidied']);
+    tidied();
+    const releases = await both;
+    releases[0]();
+    (await asks('third'))();
+    expect(log).toEqual(['tidied', 'first', 'second', 'third']);
+    releases[1]();
+    (await asks('fourth'))();
+    expect(log).toEqual(['tidied', 'first', 'second', 'third', 'tidied', 'fourth']);
+  });
 });

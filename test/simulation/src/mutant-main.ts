@@ -1,13 +1,17 @@
 import { add, playFound, playSeeds } from './schedules.js';
 
 /**
- * What a build with a fault in it plays: what was found once, and then so many seeds from one on, up to the first that
- * breaks a promise. Prints the figures as JSON.
+ * What a build with a fault in it plays up to the first schedule that breaks a promise: what was found once, the seed that
+ * is named, and so many seeds from 1 on. Prints the figures as JSON.
  */
-const [first, runs] = process.argv.slice(2).map(Number);
-if (first === undefined || runs === undefined) throw new Error('usage: mutant-main.js FIRST-SEED RUNS');
+const [runs, likely] = process.argv.slice(2).map(Number);
+if (runs === undefined || likely === undefined) throw new Error('usage: mutant-main.js RUNS LIKELY-SEED');
 const figures = await playFound();
-if (figures.broken.length === 0) add(figures, await playSeeds(first, runs, 1));
+for (const [first, count] of [
+  [likely, 1],
+  [1, runs],
+] as const)
+  if (figures.broken.length === 0) add(figures, await playSeeds(first, count, 1));
 process.stdout.write(JSON.stringify(figures));
 // A fault can leave a timer behind.
 process.exit(0);

@@ -20,8 +20,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** Schedules that a mutation has until it is found. */
 const RUNS = 20_000;
 
-/** Plays schedules on a copy of the build in which one line is changed: what was found once, and then seeds. */
-export async function playMutant(mutation: Mutation, seed: number): Promise<Figures> {
+/** Plays schedules on a copy of the build in which one line is changed: what was found once, and then seeds from one on. */
+export async function playMutant(mutation: Mutation): Promise<Figures> {
   const parent = path.join(root, '.cache', 'mutants');
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(path.join(parent, 'mutant-'));
@@ -33,7 +33,8 @@ export async function playMutant(mutation: Mutation, seed: number): Promise<Figu
     }
     await change(scope, mutation);
     const main = path.join(scope, 'simulation', 'dist', 'mutant-main.js');
-    return JSON.parse(await output(main, [String(seed), String(RUNS)])) as Figures;
+    const args = [RUNS, mutation.seed ?? 1].map(String);
+    return JSON.parse(await output(main, args)) as Figures;
   } finally {
     await rm(folder, { recursive: true });
   }

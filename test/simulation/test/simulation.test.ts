@@ -77,7 +77,7 @@ describe(`whatever crashes, fails, hangs, stands still or comes late (${String(R
 
 describe('a fault of one line is found', () => {
   test.each(mutations)('$name', { timeout: 120_000 }, async (mutation) => {
-    const { broken } = await playMutant(mutation, 1);
+    const { broken } = await playMutant(mutation);
     expect(broken.length).toBeGreaterThan(0);
   });
 });

@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
-import { chown, cp, readdir, rename, rm } from 'node:fs/promises';
+import { chown, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { exclusively } from '../process/exclusive.js';
-import { createRunDirectory, removeRunDirectory } from '../process/run-directory.js';
+import { createRunDirectory, removeRunDirectory, runsOnDisk } from '../process/run-directory.js';
 import { runProgram } from '../process/run-program.js';
 import {
   makePrivateDirectory,
@@ -24,7 +23,8 @@ interface Goal {
 /** Puts freshly initialised data into a folder: a copy, since making it takes seconds. */
 export async function copyTemplate(kind: MysqlKind, binaries: MysqlBinaries, goal: Goal): Promise<void> {
   const template = await templateOf(kind, binaries);
-  await cp(template, goal.data, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  // Node's own copy of 150 MB takes the processor four times as long.
+  await runProgram({ file: 'cp', args: ['-R', `${template}/.`, goal.data] }, '/');
   await handOver(goal);
 }
 
@@ -41,7 +41,7 @@ export async function templateOf(kind: MysqlKind, binaries: MysqlBinaries): Prom
 
 /** Made in a run directory and moved, so that half of one is never used, and is removed should this be killed. */
 async function makeTemplate(kind: MysqlKind, binaries: MysqlBinaries, template: string): Promise<void> {
-  const directory = await createRunDirectory(`${kind.kind}-template`);
+  const directory = await createRunDirectory(`${kind.kind}-template`, await runsOnDisk());
   try {
     const data = path.join(directory, 'data');
     const identity = await unprivilegedIdentity(data, binaries.version());

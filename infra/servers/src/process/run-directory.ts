@@ -1,9 +1,23 @@
-import { mkdtemp, readFile, readdir, rename, rm, stat, writeFile, chmod } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  chmod,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { makeCacheDirectory } from '../project-paths.js';
 import { identify, liveness, type ProcessIdentity } from './process-identity.js';
 import { killTree } from './process-tree.js';
 import { releaseSharedMemory } from './shared-memory.js';
+
+/** Names the folder below which servers have their data while they run; by default it is in the cache. */
+export const runsVariable = 'STRANDLINE_TEST_RUNS';
 
 /**
  * The folder of one running server: its data, its log, and who answers for it. It goes with the server; what a
@@ -23,13 +37,28 @@ const ownerlessGraceMs = 60_000;
 /** A folder whose owner can't be looked up from here (made in a container, say) is left alone this long. */
 const unknownOwnerGraceMs = 24 * 3_600_000;
 
-export async function createRunDirectory(kind: string): Promise<string> {
-  const runs = await makeCacheDirectory('runs');
+/** @param runs the folder that it is made in. */
+export async function createRunDirectory(kind: string, runs?: string): Promise<string> {
+  runs ??= await runsDirectory();
   await removeDeadRuns(runs);
   const directory = await mkdtemp(path.join(runs, `${kind}-`));
   await chmod(directory, 0o755);
   await recordOwner(directory, { owner: ownIdentity() });
   return directory;
+}
+
+/** The folder in the cache, which is on the same disk as all else of the cache. */
+export function runsOnDisk(): Promise<string> {
+  return makeCacheDirectory('runs');
+}
+
+async function runsDirectory(): Promise<string> {
+  const named = process.env[runsVariable];
+  if (named === undefined) return runsOnDisk();
+  await mkdir(named, { recursive: true, mode: 0o755 });
+  const { uid } = await lstat(named);
+  if (uid === (process.getuid?.() ?? uid)) return named;
+  throw new Error(`The folder ${named}, which ${runsVariable} names, belongs to another user.`);
 }
 
 /** Replaces the record in one step, so that a reader never sees half of it. */
