@@ -5,7 +5,7 @@ import { theme } from '../browser/session.ts';
 
 export interface Series {
   readonly name: string;
-  /** A colour of the style sheet: `--series-1`. */
+  /** A class of the style sheet: `series-1`. */
   readonly colour: string;
   readonly values: readonly (number | null)[];
   /** The newest value, told. */
@@ -87,10 +87,9 @@ function optionsFor(
   format: (value: number) => string,
   most: number | undefined,
 ): uPlot.Options {
-  const colour = (name: string): string => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
   const axis = {
-    stroke: () => colour('dim'),
-    grid: { stroke: () => colour('line'), width: 1 },
+    stroke: () => getComputedStyle(element).color,
+    grid: { stroke: () => getComputedStyle(element).borderTopColor, width: 1 },
     ticks: { show: false },
   };
   return {
@@ -113,11 +112,17 @@ function optionsFor(
     series: [
       {},
       ...series.map(({ colour: name }) => ({
-        stroke: () => colour(name),
+        stroke: () => paintOf(element, name),
         width: 2,
         points: { show: false },
         spanGaps: false,
       })),
     ],
   };
+}
+
+/** The colour of a series, as its mark in the legend has it. */
+function paintOf(element: HTMLElement, name: string): string {
+  const mark = element.parentElement?.querySelector(`.legend .${name}`);
+  return mark instanceof HTMLElement ? getComputedStyle(mark).backgroundColor : '';
 }

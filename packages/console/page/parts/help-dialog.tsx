@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import { SHORTCUTS } from '../keyboard/shortcuts.ts';
-import { by, shortcuts } from '../browser/session.ts';
+import { shortcuts } from '../browser/session.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field } from './field.tsx';
-import { LONGEST_BY } from './question-dialog.tsx';
+import { NameField } from './name-field.tsx';
 
 /** What keys do, and who somebody is. */
 export function HelpDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -30,15 +29,7 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }): JSX.E
         />{' '}
         Single keys do this
       </label>
-      <Field
-        label="Your name"
-        value={by.value}
-        maxLength={LONGEST_BY}
-        hint="It is written into the audit log beside what you do."
-        onInput={(name) => {
-          by.value = name;
-        }}
-      />
+      <NameField />
       <div class="tools">
         <Button kind="main" onPress={onClose}>
           Close

@@ -1,15 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { question } from '../state/question.ts';
-import { by } from '../browser/session.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
+import { NameField } from './name-field.tsx';
 import { Foreign } from './text.tsx';
 
-/** Characters of a note and of a name, as the API takes them. */
+/** Characters of a note, as the API takes them. */
 const LONGEST_NOTE = 500;
-export const LONGEST_BY = 100;
 
 /** What is asked before something is done. */
 export function QuestionDialog(): JSX.Element | null {
@@ -42,15 +41,7 @@ function Asked(): JSX.Element | null {
         {asked.note && (
           <Field label="Why (others will read it)" value={note} onInput={setNote} maxLength={LONGEST_NOTE} />
         )}
-        <Field
-          label="Your name"
-          value={by.value}
-          maxLength={LONGEST_BY}
-          hint="It is written into the audit log beside what you do."
-          onInput={(name) => {
-            by.value = name;
-          }}
-        />
+        <NameField />
         <div class="tools">
           <button type="submit" class={`button ${asked.danger ? 'danger' : 'main'}`}>
             {asked.confirm}
