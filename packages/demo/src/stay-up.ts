@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ShopDatabase } from './database/shop-database.js';
 import { Interrupted } from './interrupt.js';
 import { startWriters } from './writers.js';
@@ -17,8 +18,7 @@ export async function stayUp(
     lingerMs: LINGER_MS,
   });
   const ended = AbortSignal.any([signal, writing.failed]);
-  if (!ended.aborted)
-    await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }));
+  if (!ended.aborted) await once(ended, 'abort');
   await writing.stop();
   // Ctrl-C is how this is meant to end; anything else is a failure.
   if (!(ended.reason instanceof Interrupted)) throw ended.reason;
