@@ -5,12 +5,12 @@ import { DATABASES } from '../chaos/src/names.js';
 import { drawPlan } from '../chaos/src/plan.js';
 import { runPlan } from '../chaos/src/run.js';
 
-/** With the start of the servers and the quiet end it makes a minute each. `npm run chaos` runs for hours. */
-const MINUTES = 0.75;
+/** With the start of the servers and the quiet end it makes three quarters of a minute each. `npm run chaos` runs for hours. */
+const MINUTES = 0.5;
 /** Drawn anew in each run: a failure prints the command that repeats it. */
 const SEED = randomInt(2 ** 31 - 1);
 
-describe.each(DATABASES)('%s: a minute of chaos', (database) => {
+describe.each(DATABASES)('%s: half a minute of chaos', (database) => {
   test(
     'loses nothing, swaps nothing, has one owner at a time, and comes to rest',
     { timeout: 300_000 },
@@ -19,7 +19,7 @@ describe.each(DATABASES)('%s: a minute of chaos', (database) => {
       if (outcome.faults.length > 0) expect.fail(failureText(outcome));
       // It was no run of peace.
       expect(outcome.figures.events).toBeGreaterThan(500);
-      expect(outcome.timeline.struck.length).toBeGreaterThan(4);
+      expect(outcome.timeline.struck.length).toBeGreaterThan(2);
     },
   );
 });

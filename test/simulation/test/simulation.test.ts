@@ -7,7 +7,7 @@ import { playMutant } from '../src/mutants.js';
 import type { Figures } from '../src/schedules.js';
 
 /** `npm run simulate` plays as many as you like. */
-const RUNS = 20_000;
+const RUNS = 10_000;
 /** Drawn anew in each run: what fails says which one it was. */
 const SEED = Math.floor(Math.random() * 1_000_000_000);
 /** The clock of a simulation is that of its whole thread: it has a process of its own. */
