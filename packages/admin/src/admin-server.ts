@@ -42,6 +42,8 @@ export interface AdminOptions {
 const STALLED_AFTER = 60_000;
 /** Bytes: keys are the largest that a request carries. */
 const LARGEST_BODY = 256 * 1_024;
+/** … and of a request's line and headers: a key in an address takes up to three characters for each of its bytes. */
+const LARGEST_HEAD = 256 * 1_024;
 
 /** Answers over HTTP how the pipelines of this process are, and lets an operator do something about it. */
 export class AdminServer implements AsyncDisposable {
@@ -68,7 +70,10 @@ export class AdminServer implements AsyncDisposable {
       at: new Date().toISOString(),
       pipelines: pipelines.map((pipeline) => pipelineView(pipeline, parts)),
     }));
-    this.#server = createAdaptorServer({ fetch: this.#app(options, parts).fetch }) as Server;
+    this.#server = createAdaptorServer({
+      fetch: this.#app(options, parts).fetch,
+      serverOptions: { maxHeaderSize: LARGEST_HEAD },
+    }) as Server;
   }
 
   /** Resolves with the URL once it listens. Throws `ADMIN_LISTEN`. */
