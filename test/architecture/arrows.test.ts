@@ -38,6 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   tracing: ['@strandline/core', '@strandline/pipeline'],
   strandline: [
     '@strandline/cli',
+    '@strandline/cli/admin',
     '@strandline/core',
     '@strandline/dead-letters',
     '@strandline/inbox',

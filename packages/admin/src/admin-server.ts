@@ -68,7 +68,7 @@ export class AdminServer implements AsyncDisposable {
     this.hasApi = isLoopback(address) || options.token !== undefined;
     this.#watch = new HealthWatch(pipelines, stalledAfter);
     const health = (): ReturnType<HealthWatch['health']> => this.#watch.health();
-    this.#history = new History(pipelines);
+    this.#history = new History(pipelines, log);
     const history = this.#history;
     const parts: ApiParts = { pipelines, health, history, audit: new AuditLog(), log, examine };
     this.#live = new LiveStream(

@@ -1,7 +1,10 @@
 import { CHANNELS, type Timing } from '@strandline/pipeline';
+import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { History, type Sampled } from '../src/live/history.js';
 import { Latencies } from '../src/live/latencies.js';
+
+const log = pino({ level: 'silent' });
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2026-05-01T12:00:00Z') });
@@ -29,7 +32,7 @@ function timing(change: Partial<Timing>): Timing {
 test('a sample tells what was done in its second, whatever was before', () => {
   const { figures, pipeline } = sampled('orders');
   Object.assign(figures, { admitted: 1_000, settled: 1_000 });
-  const history = new History([pipeline]);
+  const history = new History([pipeline], log);
   history.start();
   Object.assign(figures, { admitted: 1_050, settled: 1_020, retries: 3, unsettled: 30, bytes: 900 });
   CHANNELS['strandline:turn:timed'].publish(timing({}));
@@ -55,7 +58,7 @@ test('a sample tells what was done in its second, whatever was before', () => {
 });
 
 test('keeps a quarter of an hour, listens to nobody once it is stopped, and knows no other pipeline', () => {
-  const history = new History([sampled('orders').pipeline]);
+  const history = new History([sampled('orders').pipeline], log);
   history.start();
   vi.advanceTimersByTime(1_000_000);
   expect(history.of('orders')).toHaveLength(900);
@@ -72,4 +75,13 @@ test('latencies are those since the last look, and no more of them are kept than
   for (let n = 0; n < 5_000; n += 1) latencies.add(n < 2_500 ? 0.001 : 9);
   expect(latencies.take()).toEqual({ p50: 0.001, p99: 0.001 });
   expect(latencies.take()).toBeNull();
+});
+
+test('a sample that fails is missing, ends nothing, and the others are taken', () => {
+  const ill = { ...sampled('ill').pipeline, details: () => expect.fail('a look') };
+  const history = new History([ill, sampled('well').pipeline], log);
+  history.start();
+  vi.advanceTimersByTime(2_000);
+  expect([history.of('ill').length, history.of('well').length]).toEqual([0, 2]);
+  history.stop();
 });

@@ -12,7 +12,7 @@ import { Header } from './shell.tsx';
 import { listenForShortcuts } from './keyboard/shortcuts.ts';
 import type { Route } from './place/route.ts';
 import { looks, trouble } from './state/live.ts';
-import { place } from './place/place.ts';
+import { place, refine } from './place/place.ts';
 import { tokenAsked } from './browser/session.ts';
 import { AuditView } from './views/audit.tsx';
 import { HealthView } from './views/health.tsx';
@@ -32,16 +32,16 @@ export function App(): JSX.Element {
       }),
     [],
   );
-  if (tokenAsked.value) return <TokenForm />;
   const all = looks.value;
   const route = routeIn(all);
+  useEffect(() => {
+    if (route !== place.value) refine(route);
+  }, [route]);
+  if (tokenAsked.value) return <TokenForm />;
   const pipeline =
     route.view === 'pipelines' ? null : (all?.find(({ name }) => name === route.pipeline) ?? null);
   return (
     <>
-      <a class="skip" href={location.hash} onClick={skipToMain}>
-        To the content
-      </a>
       <Header
         pipeline={pipeline}
         onHelp={() => {
@@ -119,9 +119,4 @@ function Waiting(): JSX.Element {
       )}
     </>
   );
-}
-
-function skipToMain(event: MouseEvent): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }

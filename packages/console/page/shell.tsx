@@ -8,12 +8,19 @@ import { connection, looks, readOnly } from './state/live.ts';
 import { go, place } from './place/place.ts';
 import { theme, type Theme } from './browser/session.ts';
 
-const VIEWS: readonly {
+interface View {
   readonly title: string;
   readonly of: (pipeline: string) => Route;
   readonly has: readonly string[];
-}[] = [
-  { title: 'Overview', of: (pipeline) => ({ view: 'overview', pipeline }), has: ['overview'] },
+}
+
+const OVERVIEW: View = {
+  title: 'Overview',
+  of: (pipeline) => ({ view: 'overview', pipeline }),
+  has: ['overview'],
+};
+const VIEWS: readonly View[] = [
+  OVERVIEW,
   {
     title: 'Keys',
     of: (pipeline) => ({ view: 'keys', pipeline, list: 'oldest', search: '' }),
@@ -38,8 +45,12 @@ export function Header({
   readonly onHelp: () => void;
 }): JSX.Element {
   const all = looks.value ?? [];
+  const shown = VIEWS.find(({ has }) => has.includes(place.value.view));
   return (
     <header class="top">
+      <a class="skip" href={location.hash} onClick={skipToMain}>
+        To the content
+      </a>
       <div class="bar">
         <a class="brand" href="#/">
           <img src="./icon.svg" alt="" width={22} height={22} /> Strandline
@@ -50,7 +61,7 @@ export function Header({
             value={pipeline.name}
             options={all.map(({ name }) => [name, name] as const)}
             onChange={(name) => {
-              go({ view: 'overview', pipeline: name });
+              go((shown ?? OVERVIEW).of(name));
             }}
           />
         )}
@@ -75,19 +86,24 @@ export function Header({
       </div>
       {pipeline !== null && (
         <nav class="views" aria-label="Views">
-          {VIEWS.map(({ title, of, has }) => (
+          {VIEWS.map((view) => (
             <a
-              key={title}
-              href={href(of(pipeline.name))}
-              aria-current={has.includes(place.value.view) ? 'page' : undefined}
+              key={view.title}
+              href={href(view.of(pipeline.name))}
+              aria-current={view === shown ? 'page' : undefined}
             >
-              {title}
+              {view.title}
             </a>
           ))}
         </nav>
       )}
     </header>
   );
+}
+
+function skipToMain(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
 }
 
 function ConnectionBadge(): JSX.Element {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page, PageFile } from '@strandline/admin';
@@ -13,22 +13,20 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The console as it is served: read once, some 100 kB, and kept. Rejects when the package was not built. */
+/**
+ * The console as it is served: read once, some 100 kB, and kept. It is what its index names: files of former builds may lie
+ * beside it. Rejects when the package was not built.
+ */
 export async function consolePage(): Promise<Page> {
-  const names = await readdir(BUILT, { recursive: true, withFileTypes: true });
+  const index = await readFile(path.join(BUILT, 'index.html'), 'utf8');
+  const names = [...index.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, name = '']) => name);
   const files = await Promise.all(
-    names
-      .filter((name) => name.isFile())
-      .map(async ({ parentPath, name }): Promise<[string, PageFile]> => {
-        const file = path.join(parentPath, name);
-        const at = path.relative(BUILT, file).split(path.sep).join('/');
-        const type = TYPES[path.extname(name)] ?? 'application/octet-stream';
-        // What the build names by its content lies in a folder.
-        return [
-          at === 'index.html' ? '/' : `/${at}`,
-          { type, body: await readFile(file), immutable: at.includes('/') },
-        ];
-      }),
+    ['index.html', ...names].map(async (name): Promise<[string, PageFile]> => {
+      const type = TYPES[path.extname(name)] ?? 'application/octet-stream';
+      const body = await readFile(path.join(BUILT, name));
+      // What the build names by its content lies in a folder.
+      return [name === 'index.html' ? '/' : `/${name}`, { type, body, immutable: name.includes('/') }];
+    }),
   );
   return new Map(files);
 }

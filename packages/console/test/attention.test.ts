@@ -1,6 +1,6 @@
 import type { PipelineAnswer, StrandAnswer } from '@strandline/admin';
 import { describe, expect, test } from 'vitest';
-import { concernsOf, holdsUpText, verdictOf } from '../page/attention/attention.ts';
+import { concernsOf, holdsUpText, NAMED, verdictOf } from '../page/attention/attention.ts';
 
 const NOW = Date.parse('2026-05-01T12:00:00Z');
 
@@ -63,9 +63,14 @@ function strand(change: Partial<StrandAnswer>): StrandAnswer {
     head: { id: '1', type: null, position: '0/1:1', committedAt: '2026-05-01T11:58:00Z' },
     ...{ firstFailedAt: '2026-05-01T11:59:00Z', lastFailedAt: '2026-05-01T11:59:59Z' },
     lastError: { name: 'TypeError', code: null, message: 'not yet' },
-    ...{ nextTryAt: '2026-05-01T12:00:10Z', turn: null, holdsUp: { behind: 2, watermark: null } },
+    ...{
+      history: [],
+      nextTryAt: '2026-05-01T12:00:10Z',
+      turn: null,
+      holdsUp: { behind: 2, watermark: null },
+    },
     ...change,
-  } as StrandAnswer;
+  };
 }
 
 describe('what somebody should know first', () => {
@@ -82,7 +87,7 @@ describe('what somebody should know first', () => {
     );
     expect(concern).toMatchObject({
       ...{ severity: 'stands', key: '42', what: 'failing for 1 min, 4 attempts', why: 'TypeError: not yet' },
-      holdsUp: '2 events of the key behind it, and the log since 1 min, with 5 unsettled events',
+      holdsUp: '2 events of the key behind it, and the last 1 min of the log, with 5 unsettled events',
       leadsTo: 'key',
     });
   });
@@ -104,6 +109,46 @@ describe('what somebody should know first', () => {
       expect(concern?.what).not.toBe('');
     },
   );
+
+  test('what a second try may heal is only to be known', () => {
+    const fresh = strand({ firstFailedAt: '2026-05-01T11:59:55Z', attempts: 1 });
+    expect(concernsOf(pipeline(), [fresh], NOW)).toMatchObject([{ severity: 'notice', key: '42' }]);
+    expect(concernsOf(pipeline(), [{ ...fresh, state: 'halted' }], NOW)).toMatchObject([
+      { severity: 'stands' },
+    ]);
+  });
+
+  test('six keys are named, the others counted', () => {
+    const many = pipeline({ look: { backoff: 300, stuck: 7 } });
+    const strands = Array.from({ length: NAMED + 1 }, (_, at) => strand({ key: String(at) }));
+    const concerns = concernsOf(many, strands, NOW);
+    expect(concerns).toHaveLength(NAMED + 1);
+    expect(concerns.at(-1)).toMatchObject({ keys: 307 - NAMED, leadsTo: 'failing', severity: 'stands' });
+    expect(verdictOf(many, concerns).text).toBe('307 things are stuck and need a look');
+    // A key may have come between two answers.
+    expect(concernsOf(many, strands.slice(0, 2), NOW)).toHaveLength(2);
+  });
+
+  test('where nobody has asked for keys they are counted by the look', () => {
+    const failing = (age: number) => [
+      {
+        ...{ key: '1', state: 'backoff', events: 1, attempt: 2, age, nextTryIn: 1 },
+        error: { name: 'E', code: null, message: '' },
+      },
+    ];
+    const severities = [1, 60].map((age) =>
+      concernsOf(pipeline({ look: { backoff: 1, failing: failing(age) } }), null, NOW).map(
+        ({ severity }) => severity,
+      ),
+    );
+    expect(severities).toEqual([['notice'], ['stands']]);
+  });
+
+  test('keys that are held are told, named or not', () => {
+    const held = pipeline({ look: { held: 2 } });
+    expect(concernsOf(held, [], NOW)).toMatchObject([{ severity: 'notice', leadsTo: 'held' }]);
+    expect(concernsOf(held, [strand({ state: 'held', held: true })], NOW)).toMatchObject([{ key: '42' }]);
+  });
 
   test('the worst comes first: what is down, what is stuck, what is only to be known', () => {
     const troubled = pipeline({

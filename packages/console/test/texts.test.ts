@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { changesBetween } from '../page/text/changes.ts';
 import { layOut, looksLikeJson } from '../page/text/json-layout.ts';
 import { bytes, percent, rate } from '../page/text/numbers.ts';
-import { ago, seconds, span } from '../page/text/times.ts';
+import { ago, due, seconds, span } from '../page/text/times.ts';
 import { visible, visibleParts } from '../page/text/visible.ts';
 
 describe('somebody else’s text', () => {
@@ -103,6 +103,9 @@ test('other figures', () => {
   expect(ago('2026-05-01T11:59:00Z', now)).toBe('1 min ago');
   expect(ago('2026-05-01T12:00:09Z', now)).toBe('in 9.0 s');
   expect(ago('no time', now)).toBe('no time');
+  expect(due('2026-05-01T12:00:09Z', now)).toBe('in 9.0 s');
+  expect(due('2026-05-01T11:59:00Z', now)).toBe('now');
+  expect(due(null, now)).toBe('–');
   expect(seconds(0.0005)).toBe('0.5 ms');
   expect([bytes(999), bytes(1_500), bytes(12_345_678), bytes(null)]).toEqual([
     '999 B',

@@ -1,3 +1,4 @@
+import type { Logger } from '@strandline/core';
 import { listen, type Pipeline, type Timing } from '@strandline/pipeline';
 import { Latencies, type Quantiles } from './latencies.js';
 
@@ -85,12 +86,14 @@ class PipelineHistory {
  */
 export class History {
   readonly #pipelines: readonly Sampled[];
+  readonly #log: Logger;
   #histories: ReadonlyMap<string, PipelineHistory> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #deaf: (() => void) | undefined;
 
-  constructor(pipelines: readonly Sampled[]) {
+  constructor(pipelines: readonly Sampled[], log: Logger) {
     this.#pipelines = pipelines;
+    this.#log = log;
   }
 
   start(): void {
@@ -101,7 +104,7 @@ export class History {
       if (timing.kind === 'live') this.#histories.get(timing.pipeline)?.heard(timing);
     });
     this.#timer = setInterval(() => {
-      for (const history of this.#histories.values()) history.take();
+      this.#take();
     }, EVERY).unref();
   }
 
@@ -109,6 +112,17 @@ export class History {
     clearInterval(this.#timer);
     this.#deaf?.();
     this.#deaf = undefined;
+  }
+
+  /** A sample that fails is missing: what looks on must not end what works. */
+  #take(): void {
+    for (const [pipeline, history] of this.#histories) {
+      try {
+        history.take();
+      } catch (error) {
+        this.#log.error({ err: error, pipeline }, 'a sample of the history has failed');
+      }
+    }
   }
 
   /** Oldest first. */

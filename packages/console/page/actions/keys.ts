@@ -1,7 +1,7 @@
 import { ofPipeline, post } from '../api/client.ts';
 import { askFirst } from '../state/question.ts';
 import { visible } from '../text/visible.ts';
-import { act, signature } from './act.ts';
+import { act, actOnEach, signature } from './act.ts';
 import { retryLetters } from './letters.ts';
 
 /** A live key, and which head of it is meant: when it is another one by now, nothing is done. */
@@ -20,6 +20,17 @@ export async function retryHead(head: Head): Promise<void> {
     `Retry ${named(head)}`,
     () => change('retry', head),
     () => `${named(head)} is tried now.`,
+  );
+}
+
+/** Tries several keys now: what made them fail is mended. */
+export async function retryHeads(pipeline: string, heads: readonly Head[]): Promise<void> {
+  const positions = new Map(heads.map(({ key, position }) => [key, position]));
+  await actOnEach(
+    'Retry',
+    [...positions.keys()],
+    (key) => change('retry', { pipeline, key, position: positions.get(key) }),
+    heads.length === 1 ? 'is tried now' : 'are tried now',
   );
 }
 

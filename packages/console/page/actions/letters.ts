@@ -1,11 +1,9 @@
 import { ofPipeline, post } from '../api/client.ts';
-import { problemFrom } from '../api/problem.ts';
-import { tell, tellProblem } from '../state/notices.ts';
 import { putOff } from '../state/put-off.ts';
 import { askFirst } from '../state/question.ts';
 import { amount } from '../text/numbers.ts';
 import { visible } from '../text/visible.ts';
-import { act, signature } from './act.ts';
+import { act, actOnEach, signature } from './act.ts';
 
 /** Which letters are meant, as the API takes it. */
 export interface Meant {
@@ -31,7 +29,7 @@ export async function retryLetters(pipeline: string, meant: Meant, keys: number 
 
 /** Releases several keys. */
 export async function retryKeys(pipeline: string, keys: readonly string[]): Promise<void> {
-  await forEach(
+  await actOnEach(
     'Retry',
     keys,
     (key) => post(ofPipeline(pipeline, '/letters/retry'), { key, ...signature() }),
@@ -55,7 +53,7 @@ export async function skipLetters(
   });
   if (note === null) return;
   putOff(`The first letter of ${keysText(keys)} is going to be skipped.`, () => {
-    void forEach(
+    void actOnEach(
       'Skip',
       keys,
       (key) => post(ofPipeline(pipeline, '/letters/skip'), { key, ...signature() }),
@@ -80,32 +78,13 @@ export async function discardLetters(
   });
   if (note === null) return;
   putOff(`All letters of ${keysText(keys)} are going to be discarded.`, () => {
-    void forEach(
+    void actOnEach(
       'Discard',
       keys,
       (key) => post(ofPipeline(pipeline, '/letters/discard'), { key, ...signature() }),
       'went on without their letters',
     ).then(done);
   });
-}
-
-/** One key after the other: what fails for one is told, and the others are done all the same. */
-async function forEach(
-  what: string,
-  keys: readonly string[],
-  change: (key: string) => Promise<unknown>,
-  became: string,
-): Promise<void> {
-  let done = 0;
-  for (const key of keys) {
-    try {
-      await change(key);
-      done += 1;
-    } catch (error) {
-      tellProblem(`${what} ${visible(key, 80)}: it was not done.`, problemFrom(error));
-    }
-  }
-  if (done > 0) tell(`${amount(done, 'key')} ${became}.`);
 }
 
 function keysText(keys: readonly string[]): string {

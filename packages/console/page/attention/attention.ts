@@ -19,25 +19,34 @@ export interface Concern {
   /** What waits for it. */
   readonly holdsUp: string | null;
   /** Where more is to be seen. */
-  readonly leadsTo: 'key' | 'letters' | 'health' | 'keys' | 'none';
+  readonly leadsTo: 'key' | 'oldest' | 'failing' | 'held' | 'letters' | 'health' | 'none';
+  /** How many keys it stands for, where it is about several. */
+  readonly keys?: number;
 }
+
+/** Keys in trouble that are named one by one; the others are counted. */
+export const NAMED = 6;
+/** Milliseconds that a key may fail before it counts as stuck: what a second try heals is no trouble. */
+const FRESH = 10_000;
 
 const ORDER: readonly Severity[] = ['down', 'stands', 'notice'];
 
 /**
  * What somebody should know first, the worst first: what is down, then keys that stand, then what is only to be known.
  *
- * @param strands the keys whose heads have failed, and those whose handlers take too long
+ * @param strands the keys whose heads have failed, and those whose handlers take too long, `NAMED` of each; null where nobody
+ *   has asked for them
  * @param now milliseconds since 1970
  */
 export function concernsOf(
   pipeline: PipelineAnswer,
-  strands: readonly StrandAnswer[],
+  strands: readonly StrandAnswer[] | null,
   now: number,
 ): Concern[] {
   const concerns = [
     ...ofPipeline(pipeline),
-    ...strands.map((strand) => ofStrand(strand, now)),
+    ...(strands ?? []).slice(0, NAMED).map((strand) => ofStrand(strand, now)),
+    ...ofOthers(pipeline, strands),
     ...ofLetters(pipeline),
   ];
   return concerns.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
@@ -88,22 +97,22 @@ const PAUSES: Readonly<Record<string, Pick<Concern, 'severity' | 'what' | 'leads
   operator: {
     severity: 'notice',
     what: 'Somebody has paused the pipeline: no handler starts.',
-    leadsTo: 'none',
+    leadsTo: 'health',
   },
   window: {
     severity: 'stands',
     what: 'The window is full: the log is read on when its oldest events are settled.',
-    leadsTo: 'keys',
+    leadsTo: 'oldest',
   },
   handlers: {
     severity: 'notice',
     what: 'Handlers are slower than the log: it is read on as keys get their turns.',
-    leadsTo: 'keys',
+    leadsTo: 'oldest',
   },
   key: {
     severity: 'stands',
     what: 'One key has as many events as it may have here, and the log waits for it.',
-    leadsTo: 'keys',
+    leadsTo: 'oldest',
   },
   offsets: {
     severity: 'down',
@@ -123,8 +132,32 @@ function ofStrand(strand: StrandAnswer, now: number): Concern {
     turn?.stuck === true
       ? `handler runs for ${span(turn.runningFor)}, longer than handlerTimeout`
       : (STRAND_WORDS[state]?.(failing) ?? failing);
-  const severity = held || state === 'held' ? 'notice' : 'stands';
+  const fresh = state === 'backoff' && firstFailedAt !== null && now - Date.parse(firstFailedAt) < FRESH;
+  const severity = held || state === 'held' || fresh ? 'notice' : 'stands';
   return { severity, strand, key, what, why, holdsUp: holdsUpText(strand), leadsTo: 'key' };
+}
+
+/** The keys in trouble that are not named, and those that are held. */
+function ofOthers({ look }: PipelineAnswer, strands: readonly StrandAnswer[] | null): Concern[] {
+  const { stuck, backoff, exhausted, halted, held, failing } = look;
+  const named = strands?.slice(0, NAMED) ?? [];
+  const troubled = stuck + backoff + exhausted + halted;
+  const others = troubled - named.filter((strand) => !strand.held).length;
+  const fresh = troubled === backoff && (failing[0]?.age ?? 0) * 1_000 < FRESH;
+  const concerns: Concern[] = [];
+  // Between two answers a key may have come or gone: fewer than can be named are all named.
+  if (others > 0 && (strands === null || strands.length >= NAMED))
+    concerns.push({
+      ...{ ...NONE, leadsTo: 'failing', keys: others },
+      severity: fresh ? 'notice' : 'stands',
+      what: `${amount(others, named.length === 0 ? 'key' : 'more key')} in trouble: failing, or with a handler that takes too long.`,
+    });
+  if (held > 0 && !named.some((strand) => strand.held))
+    concerns.push({
+      ...{ ...NONE, severity: 'notice', leadsTo: 'held' },
+      what: `${amount(held, 'key')} held by operators: the events wait here, and hold the log.`,
+    });
+  return concerns;
 }
 
 const STRAND_WORDS: Readonly<Record<string, (failing: string) => string>> = {
@@ -140,7 +173,9 @@ export function holdsUpText({ holdsUp: { behind, watermark } }: StrandAnswer): s
     ...(behind > 0 ? [`${amount(behind, 'event')} of the key behind it`] : []),
     ...(watermark === null
       ? []
-      : [`the log since ${span(watermark.spans)}, with ${amount(watermark.unsettled, 'unsettled event')}`]),
+      : [
+          `the last ${span(watermark.spans)} of the log, with ${amount(watermark.unsettled, 'unsettled event')}`,
+        ]),
   ];
   return texts.length === 0 ? null : texts.join(', and ');
 }
@@ -167,14 +202,16 @@ export function verdictOf(
 ): { readonly tone: 'good' | 'warn' | 'bad' | 'calm'; readonly text: string } {
   if (concerns.some(({ severity }) => severity === 'down'))
     return { tone: 'bad', text: 'It does not work: it needs somebody now' };
-  const standing = concerns.filter(({ severity }) => severity === 'stands').length;
+  const standing = concerns
+    .filter(({ severity }) => severity === 'stands')
+    .reduce((sum, { keys = 1 }) => sum + keys, 0);
   if (standing > 0)
     return {
       tone: 'warn',
       text:
         standing === 1
           ? 'One thing is stuck and needs a look'
-          : `${String(standing)} things are stuck and need a look`,
+          : `${amount(standing, 'thing')} are stuck and need a look`,
     };
   if (pipeline.state === 'standby')
     return { tone: 'calm', text: 'It stands by: another process has the pipeline' };

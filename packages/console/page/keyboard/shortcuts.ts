@@ -11,7 +11,7 @@ export const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['j, k or arrows', 'Down and up in the list of keys'],
   ['Enter', 'Open the chosen key'],
   ['r, p, h', 'Retry, park, hold or release the chosen key'],
-  ['Esc', 'Close what is open'],
+  ['Esc', 'Close what is open, or leave the search for the list'],
 ];
 
 /** Milliseconds between `g` and what comes after it. */
@@ -21,6 +21,11 @@ const TOGETHER = 1_500;
 export function listenForShortcuts(help: () => void): () => void {
   let since = -Infinity;
   const pressed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape' && event.target instanceof HTMLElement && 'search' in event.target.dataset) {
+      // The browser would empty it.
+      event.preventDefault();
+      event.target.blur();
+    }
     if (!shortcuts.value || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     if (event.timeStamp - since < TOGETHER) {
       since = -Infinity;

@@ -15,7 +15,7 @@ export function Badge({
 
 /** What the states of strands, pipelines, letters and findings are: one place for all of them. */
 const TONES: Readonly<Record<string, Tone>> = {
-  ...{ running: 'good', live: 'good', pass: 'good', finished: 'good', handled: 'good' },
+  ...{ running: 'good', live: 'good', pass: 'good', completed: 'good', handled: 'good' },
   ...{ ready: 'calm', standby: 'calm', waiting: 'warn', skipped: 'calm', discarded: 'calm' },
   ...{ backoff: 'warn', held: 'warn', parked: 'warn', warn: 'warn', draining: 'warn', stopping: 'warn' },
   ...{ stuck: 'bad', exhausted: 'bad', halted: 'bad', failed: 'bad', fail: 'bad', full: 'bad' },

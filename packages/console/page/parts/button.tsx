@@ -6,7 +6,7 @@ interface ButtonOptions {
   readonly children: ComponentChildren;
   readonly onPress: () => unknown;
   readonly kind?: 'plain' | 'main' | 'danger';
-  /** For who does not see what it stands beside: `Retry 42`. */
+  /** For who does not see what it stands beside: `Retry now: 42`. What is written on it is in it, for who says that aloud. */
   readonly label?: string | undefined;
   readonly disabled?: boolean | undefined;
   readonly title?: string | undefined;

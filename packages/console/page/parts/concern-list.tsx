@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Concern } from '../attention/attention.ts';
 import { ALL_LETTERS, href, type Route } from '../place/route.ts';
 import { now } from '../state/live.ts';
-import { ago } from '../text/times.ts';
+import { due } from '../text/times.ts';
 import { Badge } from './badge.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { Panel } from './panel.tsx';
@@ -56,7 +56,7 @@ function One({ pipeline, concern }: { readonly pipeline: string; readonly concer
         {(holdsUp !== null || (strand?.nextTryAt ?? null) !== null) && (
           <p class="dim">
             {holdsUp !== null && `Holds up ${holdsUp}. `}
-            {strand !== null && strand.nextTryAt !== null && `Next try ${ago(strand.nextTryAt, now.value)}.`}
+            {strand !== null && strand.nextTryAt !== null && `Next try ${due(strand.nextTryAt, now.value)}.`}
           </p>
         )}
       </div>
@@ -78,8 +78,10 @@ function routeOf(pipeline: string, { leadsTo, key }: Concern): Route | null {
       return null;
     case 'key':
       return key === null ? null : { view: 'key', pipeline, key };
-    case 'keys':
-      return { view: 'keys', pipeline, list: 'oldest', search: '' };
+    case 'oldest':
+    case 'failing':
+    case 'held':
+      return { view: 'keys', pipeline, list: leadsTo, search: '' };
     case 'letters':
       return { view: 'letters', pipeline, filter: { ...ALL_LETTERS, key: key ?? '' } };
     case 'health':

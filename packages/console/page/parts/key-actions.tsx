@@ -24,13 +24,17 @@ export function KeyActions({
   return (
     <span class="tools">
       {RETRIABLE.includes(strand.state) && (
-        <ChangeButton kind="main" label={`Retry ${label} now`} onPress={() => retryHead(head)}>
+        <ChangeButton kind="main" label={`Retry now: ${label}`} onPress={() => retryHead(head)}>
           Retry now
         </ChangeButton>
       )}
-      <ChangeButton label={`Park ${label}`} onPress={() => parkHead(head)}>
-        Park
-      </ChangeButton>
+      {brief && held ? (
+        <HoldButton pipeline={pipeline} name={strand.key} held />
+      ) : (
+        <ChangeButton label={`Park ${label}`} onPress={() => parkHead(head)}>
+          Park
+        </ChangeButton>
+      )}
       {!brief && (
         <ChangeButton kind="danger" label={`Skip the first event of ${label}`} onPress={() => skipHead(head)}>
           Skip

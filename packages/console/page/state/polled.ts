@@ -15,6 +15,14 @@ export interface Polled<T> {
 const EVERY = 2_000;
 const TIMES = 20;
 
+/** What asks every question of the page again. */
+const wakes = new Set<() => void>();
+
+/** To be called when something was changed: what is seen is asked for again at once. */
+export function askAgain(): void {
+  for (const wake of wakes) wake();
+}
+
 /**
  * Asks again and again while the page is seen. `about` says what is asked: when it changes, the old answer goes, and an
  * answer to the old question is not taken for one to the new.
@@ -34,8 +42,18 @@ export function usePolled<T>(
   useEffect(() => {
     const ended = new AbortController();
     const { signal } = ended;
+    // Woken while an answer is under way: that answer may be from before.
+    let timesWoken = 0;
+    let endPause: () => void = () => undefined;
+    const again = (): void => {
+      timesWoken += 1;
+      endPause();
+    };
+    wake.current = again;
+    wakes.add(again);
     void (async () => {
       while (!signal.aborted) {
+        const before = timesWoken;
         const startedAt = performance.now();
         try {
           const answer = await asking.current(signal);
@@ -48,10 +66,12 @@ export function usePolled<T>(
           setState((before) => ({ about, answer: before.about === about ? before.answer : null, problem }));
         }
         const took = performance.now() - startedAt;
-        await pause(Math.max(every, took * TIMES), signal, (woken) => (wake.current = woken));
+        if (timesWoken === before)
+          await pause(Math.max(every, took * TIMES), signal, (end) => (endPause = end));
       }
     })();
     return () => {
+      wakes.delete(again);
       ended.abort();
     };
   }, [about, every]);

@@ -32,6 +32,11 @@ export function ago(iso: string | null | undefined, now: number): string {
   return distance >= 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
 }
 
+/** When something is due: it may be so already by the time that it is told. */
+export function due(iso: string | null | undefined, now: number): string {
+  return iso !== null && iso !== undefined && Date.parse(iso) < now ? 'now' : ago(iso, now);
+}
+
 const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** By the clock and the habits of who reads it. */

@@ -15,7 +15,7 @@ import { ALL_LETTERS, href } from '../place/route.ts';
 import { now } from '../state/live.ts';
 import { usePolled } from '../state/polled.ts';
 import { amount, count } from '../text/numbers.ts';
-import { ago, clock, span } from '../text/times.ts';
+import { ago, clock, due, span } from '../text/times.ts';
 import { visible } from '../text/visible.ts';
 import { Timeline } from './timeline.tsx';
 import { WaitingEvents } from './waiting-events.tsx';
@@ -124,7 +124,7 @@ function Life({ pipeline, answer, letters }: Seen): JSX.Element {
                   ['First event committed', ago(strand.head.committedAt, now.value)],
                   ['Attempts at it', count(strand.attempts)],
                   ['Failing since', clock(strand.firstFailedAt)],
-                  ['Next try', ago(strand.nextTryAt, now.value)],
+                  ['Next try', due(strand.nextTryAt, now.value)],
                   [
                     'Handler runs for',
                     strand.turn === null

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { PipelineAnswer, StrandAnswer, StrandListAnswer } from '@strandline/admin';
-import { holdKey, parkHead, releaseKey, retryHead } from '../actions/keys.ts';
+import { holdKey, parkHead, releaseKey, retryHead, retryHeads } from '../actions/keys.ts';
 import { get, ofPipeline, type Query } from '../api/client.ts';
 import { holdsUpText } from '../attention/attention.ts';
 import { StateBadge } from '../parts/badge.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, ChangeButton } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { RETRIABLE } from '../parts/key-actions.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
@@ -18,7 +18,7 @@ import { now, readOnly } from '../state/live.ts';
 import { go, refine } from '../place/place.ts';
 import { usePolled } from '../state/polled.ts';
 import { amount, count } from '../text/numbers.ts';
-import { ago, span } from '../text/times.ts';
+import { due, span } from '../text/times.ts';
 
 const LISTS: Readonly<
   Record<KeyList, { readonly title: string; readonly query: Query; readonly none: string }>
@@ -34,6 +34,11 @@ const LISTS: Readonly<
 /** Rows of a page, and the most that the API gives at once: whoever looks for others searches. */
 const PAGE = 100;
 const MOST = 1_000;
+/** Milliseconds between looks, and so many more for each row: drawing a thousand takes the page a tenth of a second. */
+const EVERY = 2_000;
+const EVERY_PER_ROW = 4;
+
+const NONE: readonly StrandAnswer[] = [];
 
 /** The live keys: what comes first is chosen, the others are searched for. */
 export function KeysView({
@@ -50,9 +55,11 @@ export function KeysView({
   const { answer, problem } = usePolled(
     `strands ${name} ${JSON.stringify({ ...asked, limit: 0 })}`,
     (signal) => get<StrandListAnswer>(ofPipeline(name, '/strands'), asked, signal),
+    EVERY + EVERY_PER_ROW * (limit - PAGE),
   );
-  const strands = answer?.strands ?? [];
+  const strands = answer?.strands ?? NONE;
   const headOf = ({ key, head }: StrandAnswer) => ({ pipeline: name, key, position: head.position });
+  const retriable = strands.filter(({ state }) => RETRIABLE.includes(state));
   const chosen = useCursor(strands, ({ key }) => key, {
     Enter: ({ key }) => {
       go({ view: 'key', pipeline: name, key });
@@ -67,7 +74,17 @@ export function KeysView({
   });
   return (
     <>
-      <PageTitle title="Keys" />
+      <PageTitle
+        title="Keys"
+        tools={
+          list === 'failing' &&
+          retriable.length > 0 && (
+            <ChangeButton onPress={() => retryHeads(name, retriable.map(headOf))}>
+              Retry the {amount(retriable.length, 'key')} that {retriable.length === 1 ? 'is' : 'are'} shown
+            </ChangeButton>
+          )
+        }
+      />
       <nav class="tabs" aria-label="Which keys">
         {KEY_LISTS.map((one) => (
           <a key={one} href={href({ ...route, list: one })} aria-current={one === list ? 'page' : undefined}>
@@ -109,25 +126,7 @@ export function KeysView({
         </Nothing>
       )}
       {strands.length > 0 && (
-        <div class="table-box">
-          <table class="rows">
-            <caption class="unseen">{LISTS[list].title} keys</caption>
-            <thead>
-              <tr>
-                <th class="wide">Key</th>
-                <th>State</th>
-                <th class="number">Events</th>
-                <th class="number">Age of the first</th>
-                <th class="wide">What is the matter</th>
-              </tr>
-            </thead>
-            <tbody>
-              {strands.map((strand) => (
-                <Row key={strand.key} pipeline={name} strand={strand} chosen={strand.key === chosen} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table pipeline={name} title={LISTS[list].title} strands={strands} chosen={chosen} />
       )}
       {answer !== null && answer.next !== null && strands.length < MOST && (
         <Button
@@ -142,6 +141,45 @@ export function KeysView({
   );
 }
 
+/** Drawn anew when its strands were looked at again, and not with every look at the pipeline. */
+function Table({
+  pipeline,
+  title,
+  strands,
+  chosen,
+}: {
+  readonly pipeline: string;
+  readonly title: string;
+  readonly strands: readonly StrandAnswer[];
+  readonly chosen: string | null;
+}): JSX.Element {
+  return useMemo(
+    () => (
+      <div class="table-box">
+        <table class="rows keys">
+          <caption class="unseen">{title} keys</caption>
+          <thead>
+            <tr>
+              <th>Key</th>
+              <th>State</th>
+              <th class="number">Events</th>
+              <th class="number">Age of first</th>
+              <th>What is the matter</th>
+            </tr>
+          </thead>
+          <tbody>
+            {strands.map((strand) => (
+              <Row key={strand.key} pipeline={pipeline} strand={strand} chosen={strand.key === chosen} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    ),
+    [pipeline, title, strands, chosen],
+  );
+}
+
+/** Not drawn anew with every step of the cursor. */
 function Row({
   pipeline,
   strand,
@@ -152,26 +190,29 @@ function Row({
   readonly chosen: boolean;
 }): JSX.Element {
   const { key, state, depth, age } = strand;
-  return (
-    <tr data-row={key} class={chosen ? 'chosen' : ''} aria-selected={chosen}>
-      <td class="wide">
-        <a href={href({ view: 'key', pipeline, key })}>
-          <KeyText text={key} />
-        </a>
-      </td>
-      <td>
-        <StateBadge state={state} />
-      </td>
-      <td class="number" data-label="Events">
-        {count(depth)}
-      </td>
-      <td class="number" data-label="Age of the first">
-        {span(age)}
-      </td>
-      <td class="wide">
-        <Matter strand={strand} />
-      </td>
-    </tr>
+  return useMemo(
+    () => (
+      <tr data-row={key} class={chosen ? 'chosen' : ''} aria-selected={chosen}>
+        <td class="wide">
+          <a href={href({ view: 'key', pipeline, key })}>
+            <KeyText text={key} />
+          </a>
+        </td>
+        <td>
+          <StateBadge state={state} />
+        </td>
+        <td class="number" data-label="Events">
+          {count(depth)}
+        </td>
+        <td class="number" data-label="Age of first">
+          {span(age)}
+        </td>
+        <td class="wide">
+          <Matter strand={strand} />
+        </td>
+      </tr>
+    ),
+    [pipeline, strand, chosen],
   );
 }
 
@@ -187,7 +228,7 @@ function Matter({ strand }: { readonly strand: StrandAnswer }): JSX.Element | nu
           <Foreign text={`${lastError.code ?? lastError.name}: ${lastError.message.slice(0, 160)}`} />
         </span>
       )}
-      {nextTryAt !== null && <span class="dim"> next try {ago(nextTryAt, now.value)}</span>}
+      {nextTryAt !== null && <span class="dim"> next try {due(nextTryAt, now.peek())}</span>}
       {holdsUp !== null && <span class="dim"> holds up {holdsUp}</span>}
     </>
   );

@@ -53,9 +53,9 @@ export function LetterRow({
           <StateBadge state={reason} />
         </td>
         <td data-label="Stored" title={clock(parkedAt)}>
-          {ago(parkedAt, now.value)}
+          {ago(parkedAt, now.peek())}
         </td>
-        <td class="wide">
+        <td class="error">
           {failure !== null && (
             <span class="why">
               <Foreign

@@ -152,7 +152,7 @@ export function LettersView({
       )}
       {letters.length > 0 && (
         <div class="table-box">
-          <table class="rows">
+          <table class="rows letters">
             <caption class="unseen">
               Dead letters, in the order of storing; letters of one key are chosen together
             </caption>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { PipelineAnswer, StrandListAnswer } from '@strandline/admin';
 import { pausePipeline, resumePipeline } from '../actions/pipelines.ts';
 import { get, ofPipeline } from '../api/client.ts';
-import { concernsOf, verdictOf } from '../attention/attention.ts';
+import { concernsOf, NAMED, verdictOf } from '../attention/attention.ts';
 import { StateBadge } from '../parts/badge.tsx';
 import { ChangeButton } from '../parts/button.tsx';
 import { ConcernList } from '../parts/concern-list.tsx';
@@ -16,9 +16,7 @@ import { bytes, count, percent } from '../text/numbers.ts';
 import { seconds } from '../text/times.ts';
 import { visible } from '../text/visible.ts';
 import { OverviewCharts } from './overview-charts.tsx';
-
-/** Keys in trouble that are named here. */
-const NAMED = 10;
+import { OwnerLine } from './owner-line.tsx';
 
 /** What an operator sees first: how it is, what stands and why, what to press; then how it was lately. */
 export function OverviewView({ pipeline }: { readonly pipeline: PipelineAnswer }): JSX.Element {
@@ -53,6 +51,7 @@ export function OverviewView({ pipeline }: { readonly pipeline: PipelineAnswer }
         Overview
       </PageTitle>
       <p class={`verdict ${verdict.tone}`}>{verdict.text}</p>
+      {state === 'standby' && <OwnerLine pipeline={name} />}
       <ConcernList pipeline={name} concerns={concerns} />
       <OverviewCharts pipeline={name} />
       <Panel title="Now">

@@ -39,7 +39,7 @@ export function PipelinesView(): JSX.Element {
 
 function Row({ pipeline }: { readonly pipeline: PipelineAnswer }): JSX.Element {
   const { name, state, look, sample } = pipeline;
-  const verdict = verdictOf(pipeline, concernsOf(pipeline, [], now.value));
+  const verdict = verdictOf(pipeline, concernsOf(pipeline, null, now.value));
   return (
     <tr>
       <td>

@@ -160,7 +160,8 @@ function ReplayRow({
       <p class="dim">
         {percent(state === 'completed' ? 1 : progress)}, {count(events)} events, {count(skipped)} left out,{' '}
         {count(retries)} tried again, {rate(speed)}/s
-        {remaining !== null && state === 'running' && `, ${span(remaining)} to go`}, {span(duration)} so far
+        {remaining !== null && state === 'running' && `, ${span(remaining)} to go`}, {span(duration)}
+        {state === 'running' && ' so far'}
       </p>
       {error !== null && (
         <p class="why">
