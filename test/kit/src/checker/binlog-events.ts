@@ -101,7 +101,7 @@ export class BinlogEvents {
         row = into === this.#name ? new Map<string, string>() : null;
       } else if (value !== undefined) {
         row?.set(this.#columns[Number(number) - 1] ?? '', value);
-      } else if (!/^(### SET$|# |SET |DELIMITER |ROLLBACK |\/\*!|$)/.test(line)) {
+      } else if (!/^(### SET$|### Extra row info |# |SET |DELIMITER |ROLLBACK |\/\*!|$)/.test(line)) {
         throw new Error(`The binlog has this among its rows: ${line.slice(0, 120)}`);
       }
     }
