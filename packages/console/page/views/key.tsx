@@ -3,7 +3,6 @@ import type { KeyAnswer, PipelineAnswer } from '@strandline/admin';
 import { retryLetters } from '../actions/letters.ts';
 import { get, ofPipeline } from '../api/client.ts';
 import { holdsUpText } from '../attention/attention.ts';
-import { Attempts } from '../parts/attempts.tsx';
 import { StateBadge } from '../parts/badge.tsx';
 import { ChangeButton } from '../parts/button.tsx';
 import { HoldButton, KeyActions } from '../parts/key-actions.tsx';
@@ -149,11 +148,6 @@ function Life({ pipeline, answer, letters }: Seen): JSX.Element {
             Its dead letters, with their payloads
           </a>
         </p>
-      )}
-      {strand !== null && strand.history.length > 0 && (
-        <Panel title="Attempts at the first event">
-          <Attempts history={strand.history} />
-        </Panel>
       )}
       <Panel title="What befell it">
         <Timeline answer={answer} />
