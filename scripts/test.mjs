@@ -27,6 +27,7 @@ const checks = [
   ],
   ['format', ...bin('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level=warn', '.'],
   ['types', ...bin('typescript', 'bin', 'tsc'), '-p', '.'],
+  ['types of the page', ...bin('typescript', 'bin', 'tsc'), '-p', 'packages/console/page'],
 ];
 const suites = [
   'suites',
