@@ -112,7 +112,7 @@ function Opened({
               ] as const)),
         ]}
       />
-      {failure !== null && <Attempts history={failure.history} />}
+      {failure !== null && failure.history.length > 1 && <Attempts history={failure.history} />}
       {failure !== null && (
         <details>
           <summary>The error in full</summary>
