@@ -34,8 +34,15 @@ const alias = {
 /** Suites of the fixtures themselves, which start servers of their own. */
 const fixtures = 'test/kit/test/*fixture*.test.ts';
 
-/** Their crashed lives are abandoned and go on: each of these files has a process of its own, which ends them. */
-const abandoning = ['packages/pipeline/test/letters-order.test.ts'];
+/**
+ * Files that leave something behind, so each has a process of its own. Crashed lives are abandoned and go on. And contexts
+ * that follow promises: in the second file of a process that registers some they are lost at the first await.
+ */
+const alone = [
+  'packages/pipeline/test/letters-order.test.ts',
+  'packages/outbox/test/trace.test.ts',
+  'packages/tracing/test/tracing.test.ts',
+];
 
 /**
  * Of these each takes a minute or more: begun last, they would be waited for alone. Those that mostly wait are begun beside
@@ -91,7 +98,7 @@ export default defineConfig({
             'test/bench/test/**/*.test.ts',
             'test/architecture/**/*.test.ts',
           ],
-          exclude: [fixtures, ...abandoning],
+          exclude: [fixtures, ...alone],
           // Some are thousands of cases, and the machine may be busy with servers.
           testTimeout: 20_000,
         },
@@ -100,7 +107,7 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'simulation',
-          include: ['test/simulation/**/*.test.ts', ...abandoning],
+          include: ['test/simulation/**/*.test.ts', ...alone],
           testTimeout: 60_000,
         },
       },
