@@ -145,6 +145,18 @@ export function describeDesk(each: Each): void {
       expect(await store.released(fence, 10)).toEqual(['a']);
     });
 
+    each('skips no other head than the one that is meant', async (claimed) => {
+      const { store, desk, fence } = claimed;
+      await parked(claimed, 'a', 1, 2);
+      const { id } = await headOf(claimed, 'a');
+      await desk.skipHead(PIPELINE, 'a');
+      await store.released(fence, 10);
+      expect(await desk.skipHead(PIPELINE, 'a', id)).toBeNull();
+      expect(await waiting(claimed, 'a')).toEqual(['2']);
+      const next = await headOf(claimed, 'a');
+      expect(await desk.skipHead(PIPELINE, 'a', next.id)).toMatchObject({ id: next.id });
+    });
+
     each('skips the head, and tells it', async (claimed) => {
       const { store, desk, fence } = claimed;
       await parked(claimed, 'a', 1, 2);

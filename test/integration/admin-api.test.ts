@@ -167,6 +167,8 @@ describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
     const ofLetter = await shop.get(`/pipelines/orders/letters/${String(letter.id)}/payload`);
     expect(JSON.parse(ofLetter.body.text)).toEqual({ text: PAYLOAD });
     expect((await shop.post('/pipelines/orders/letters/retry', {})).body.code).toBe('ADMIN_REQUEST');
+    const other = await shop.post('/pipelines/orders/letters/skip', { key: 'bad', letter: '999999' });
+    expect(other).toMatchObject({ status: 404, body: { code: 'ADMIN_NOT_FOUND' } });
     expect((await shop.post('/pipelines/orders/letters/skip', { key: 'bad' })).body.skipped.id).toBe(
       letter.id,
     );
@@ -178,11 +180,13 @@ describe.each(['postgres', 'mysql'] as const)('the admin API on %s', (kind) => {
 
     const audit = (await shop.get('/audit')).body.entries;
     expect(audit.map(({ action }: { action: string }) => action)).toEqual([
-      ...['letters.discard', 'letters.skip', 'letters.retry', 'key.retry', 'key.release', 'key.hold'],
+      ...['letters.discard', 'letters.skip', 'letters.skip', 'letters.retry'],
+      ...['key.retry', 'key.release', 'key.hold'],
     ]);
-    expect(audit[2]).toMatchObject({ outcome: 'ADMIN_REQUEST' });
+    expect(audit[2]).toMatchObject({ about: { letter: '999999' }, outcome: 'ADMIN_NOT_FOUND' });
+    expect(audit[3]).toMatchObject({ outcome: 'ADMIN_REQUEST' });
     expect(audit.at(-1)).toMatchObject({ by: 'an operator', about: { key: 'fine' }, outcome: 'done' });
-    expect(shop.log.lines.filter(({ message }) => message.startsWith('audit:'))).toHaveLength(6);
+    expect(shop.log.lines.filter(({ message }) => message.startsWith('audit:'))).toHaveLength(7);
   });
 
   test('bookmarks, replays, pausing, and what is told once a second', async () => {

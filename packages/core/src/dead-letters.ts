@@ -216,8 +216,11 @@ export interface DeadLetterDesk {
    * the keys.
    */
   retry(pipeline: string, filter: LetterFilter): Promise<readonly string[]>;
-  /** Leaves the head of a key out, and releases the key. Tells the letter. */
-  skipHead(pipeline: string, key: string): Promise<DeadLetter | null>;
+  /**
+   * Leaves the head of a key out, and releases the key. Tells the letter; null when none waits. `letter`: the number of
+   * the one that is meant; when another one is the head by now nothing is done, and null is told.
+   */
+  skipHead(pipeline: string, key: string, letter?: string): Promise<DeadLetter | null>;
   /** Gives up all letters of a key that wait or were skipped, and releases it. Tells how many. */
   discard(pipeline: string, key: string): Promise<number>;
   close(): Promise<void>;

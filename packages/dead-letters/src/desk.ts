@@ -70,7 +70,7 @@ export class SqlDeadLetterDesk implements DeadLetterDesk {
     );
   }
 
-  skipHead(pipeline: string, key: string): Promise<DeadLetter | null> {
+  skipHead(pipeline: string, key: string, letter?: string): Promise<DeadLetter | null> {
     const { letters } = this.#tables;
     return this.#change<DeadLetter | null>(pipeline, null, async (session, owner) => {
       const { rows } = await session.run(
@@ -79,7 +79,7 @@ export class SqlDeadLetterDesk implements DeadLetterDesk {
         [hashOf(pipeline, key)],
       );
       const [head] = rows;
-      if (head === undefined) return null;
+      if (head === undefined || (letter !== undefined && String(head['id']) !== letter)) return null;
       await session.run(`update ${letters} set state = 'skipped' where id = ?`, [String(head['id'])]);
       await this.#release(session, owner, key, 1);
       return fromRow({ ...head, state: 'skipped' });

@@ -96,11 +96,11 @@ export class MemoryDeadLetters {
           };
         }),
       retry: (pipeline, filter) => done(() => this.#table.retry(pipeline, filter)),
-      skipHead: (pipeline, key) =>
+      skipHead: (pipeline, key, letter) =>
         done(() => {
           const held = this.#table.pipelines.get(pipeline);
           const [head] = held === undefined ? [] : waitingOf(held, key);
-          if (head === undefined) return null;
+          if (head === undefined || (letter !== undefined && toLetter(head).id !== letter)) return null;
           head.state = 'skipped';
           held?.keys.set(key, AT_ONCE);
           return toLetter(head);

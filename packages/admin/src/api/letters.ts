@@ -47,11 +47,19 @@ export function addLetters(api: Api, parts: ApiParts): void {
   change(api, parts, {
     ...{ path: '/letters/skip', tag, summary: 'Leave the head of a parked key out, and release the key' },
     action: 'letters.skip',
-    body: { key: keyText },
+    body: {
+      key: keyText,
+      letter: z
+        .string()
+        .regex(NUMBER)
+        .optional()
+        .openapi({ description: 'The head that is meant: when it is another one by now, nothing is done' }),
+    },
     answer: z.object({ skipped: letterSchema.nullable() }),
     described: 'What was left out; null when nothing waits',
-    run: async (pipeline, { key }) => {
-      const skipped = await deskOf(pipeline).skip(key);
+    run: async (pipeline, { key, letter: meant }) => {
+      const skipped = await deskOf(pipeline).skip(key, meant);
+      if (skipped === null && meant !== undefined) throw otherHead();
       return { skipped: skipped === null ? null : viewOf(skipped) };
     },
   });
@@ -117,6 +125,14 @@ async function letterOf(pipeline: Pipeline, id: string): Promise<DeadLetter> {
     'ADMIN_NOT_FOUND',
     'There is no letter by that number.',
     'List them again: handled ones go.',
+  );
+}
+
+function otherHead(): Error {
+  return adminError(
+    'ADMIN_NOT_FOUND',
+    'Another letter than the one that is meant is the first of its key by now, or none waits.',
+    'Look at the letters of the key again, without a filter: nothing was left out.',
   );
 }
 

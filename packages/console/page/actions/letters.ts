@@ -37,12 +37,12 @@ export async function retryKeys(pipeline: string, keys: readonly string[]): Prom
   );
 }
 
+/** Keys with the number of the letter that was seen as their first: when it is another one by then, nothing is done. */
+export type Heads = ReadonlyMap<string, string>;
+
 /** Leaves the first letter of each key out. Put off, since the key runs on at once and nothing brings it back to before. */
-export async function skipLetters(
-  pipeline: string,
-  keys: readonly string[],
-  done: () => void,
-): Promise<void> {
+export async function skipLetters(pipeline: string, heads: Heads, done: () => void): Promise<void> {
+  const keys = [...heads.keys()];
   const note = await askFirst({
     title: `Skip the first letter of ${keysText(keys)}`,
     text: [
@@ -56,7 +56,7 @@ export async function skipLetters(
     void actOnEach(
       'Skip',
       keys,
-      (key) => post(ofPipeline(pipeline, '/letters/skip'), { key, ...signature() }),
+      (key) => post(ofPipeline(pipeline, '/letters/skip'), { key, letter: heads.get(key), ...signature() }),
       'went on without the first letter',
     ).then(done);
   });

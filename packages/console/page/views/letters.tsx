@@ -1,7 +1,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { LetterAnswer, LetterCountsAnswer, PipelineAnswer } from '@strandline/admin';
-import { discardLetters, retryKeys, retryLetters, skipLetters, type Meant } from '../actions/letters.ts';
+import {
+  discardLetters,
+  retryKeys,
+  retryLetters,
+  skipLetters,
+  type Heads,
+  type Meant,
+} from '../actions/letters.ts';
 import { get, ofPipeline } from '../api/client.ts';
 import { Button, ChangeButton } from '../parts/button.tsx';
 import { Choice, Field } from '../parts/field.tsx';
@@ -132,7 +139,7 @@ export function LettersView({
           <ChangeButton kind="main" onPress={() => retryKeys(name, chosenKeys).then(done)}>
             Retry
           </ChangeButton>
-          <ChangeButton onPress={() => skipLetters(name, chosenKeys, done)}>
+          <ChangeButton onPress={() => skipLetters(name, headsOf(chosenKeys, letters), done)}>
             Skip the first letter
           </ChangeButton>
           <ChangeButton kind="danger" onPress={() => discardLetters(name, chosenKeys, done)}>
@@ -217,4 +224,11 @@ function meantBy({ key, type, error, state, age }: LetterFilter): Omit<Meant, 'a
     ...(age === '' ? {} : { olderThan: Number(age) * 60_000 }),
     state,
   };
+}
+
+/** The first letters of keys, as far as they are listed: one that is parked after its followers is listed after them. */
+function headsOf(keys: readonly string[], letters: readonly LetterAnswer[]): Heads {
+  const first = (key: string): string =>
+    letters.filter(({ event }) => event.key === key).reduce((a, b) => (a.place <= b.place ? a : b)).id;
+  return new Map(keys.map((key) => [key, first(key)]));
 }

@@ -37,8 +37,11 @@ export interface PipelineDesk {
    * what their keys have. Tells the keys.
    */
   retry(filter?: LetterFilter): Promise<readonly string[]>;
-  /** Leaves the head of a key out, and releases the key. Tells the letter; null when none waits. */
-  skip(key: string): Promise<DeadLetter | null>;
+  /**
+   * Leaves the head of a key out, and releases the key. Tells the letter; null when none waits, or another one than
+   * `letter` is the head by now.
+   */
+  skip(key: string, letter?: string): Promise<DeadLetter | null>;
   /** Gives up all letters of a key that wait or were skipped, and releases it. Tells how many. */
   discard(key: string): Promise<number>;
   /**
@@ -83,8 +86,8 @@ export class NamedDesk implements PipelineDesk {
     return this.#open().retry(this.#pipeline, filter);
   }
 
-  async skip(key: string): Promise<DeadLetter | null> {
-    return this.#open().skipHead(this.#pipeline, key);
+  async skip(key: string, letter?: string): Promise<DeadLetter | null> {
+    return this.#open().skipHead(this.#pipeline, key, letter);
   }
 
   async discard(key: string): Promise<number> {
